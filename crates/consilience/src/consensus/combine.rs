@@ -1,0 +1,283 @@
+//! The front door: any method on any ensemble, with the answer put in order.
+
+use crate::consensus::method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, Shape};
+use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::settings::Settings;
+use crate::ensemble::{Canonical, Ensemble, Profiles};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::run::Run;
+
+/// The profiles of `ensemble` as `method` wants them: hardened, with a warning, if it takes hard
+/// labels only.
+pub fn prepare(ensemble: &Ensemble, method: &MethodInfo, run: &Run) -> Result<Profiles> {
+    if method.soft == OnSoft::Hardens && !ensemble.is_hard() {
+        run.warn(&format!(
+            "`{}` takes hard labels: of each soft membership the largest is used",
+            method.name
+        ));
+        return Profiles::new(&ensemble.hardened(), run);
+    }
+    Profiles::new(ensemble, run)
+}
+
+/// Computes the consensus of `profiles` by `method`.
+///
+/// The method is handed the ensemble in [canonical order](Canonical), so the partition does not
+/// depend on the order of objects, members or label names. Clusters of the answer are numbered
+/// from 0 by falling weight, ties by first appearance; empty ones are dropped.
+///
+/// `start` is one label an *object*, from which iterative methods start; within a profile the
+/// heaviest label counts, as profiles are never split.
+///
+/// # Errors
+///
+/// If the memory ceiling would be passed, if more clusters are asked for than there are profiles,
+/// if the method cannot use this kind of input, or if the run is cancelled.
+///
+/// ```
+/// use consilience::consensus::{combine, method, prepare, Settings};
+/// use consilience::ensemble::{Ensemble, HardMember};
+/// use consilience::Run;
+///
+/// let a = HardMember::from_integers("a", [0, 0, 0, 1, 1].map(Some));
+/// let b = HardMember::from_integers("b", [1, 1, 1, 0, 0].map(Some));
+/// let c = HardMember::from_integers("c", [1, 1, 0, 0, 0].map(Some));
+/// let ensemble = Ensemble::new(vec![a.into(), b.into(), c.into()])?;
+///
+/// let run = Run::new(0);
+/// let voting = method("voting")?;
+/// let profiles = prepare(&ensemble, voting, &run)?;
+/// let consensus = combine(&profiles, voting.with(None, &Settings::default())?.as_ref(), None, &run)?;
+/// let labels: Vec<u32> = profiles.expand(&consensus.labels).into_iter().flatten().collect();
+/// assert_eq!(labels, [0, 0, 0, 1, 1]);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+pub fn combine(
+    profiles: &Profiles,
+    method: &dyn ConsensusMethod,
+    start: Option<&[Option<u32>]>,
+    run: &Run,
+) -> Result<Consensus> {
+    let info = method.info();
+    if profiles.is_empty() {
+        return Err(Error::Empty {
+            what: "the ensemble".to_owned(),
+            hint: "no member labels any object".to_owned(),
+        });
+    }
+    if info.soft == OnSoft::Hardens && !profiles.is_hard() {
+        return Err(Error::Unsupported {
+            method: info.name,
+            what: "soft members".to_owned(),
+            hint: "harden the ensemble first (`prepare` does)".to_owned(),
+        });
+    }
+    if info.missing.is_none() && profiles.has_missing() {
+        return Err(Error::Unsupported {
+            method: info.name,
+            what: "missing labels".to_owned(),
+            hint: format!("methods that can: {}", names(|m| m.missing.is_some())),
+        });
+    }
+    if let Some(k) = method.k().filter(|&k| k > profiles.len()) {
+        return Err(Error::TooManyClusters { k, distinct: profiles.len() });
+    }
+    let shape = Shape::of(profiles);
+    run.ask_memory(
+        &format!("`{}` on {} distinct objects", info.name, shape.u),
+        method.cost(&shape),
+        &fitting(&shape, method.k(), run),
+    )?;
+    let start = start.map(|labels| start_of_profiles(profiles, labels, info)).transpose()?;
+
+    let canonical = Canonical::new(profiles);
+    let start: Option<Vec<u32>> =
+        start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
+    let fitted = run.install(|| method.fit(&canonical.profiles, start.as_deref(), run))?;
+    debug_assert_eq!(fitted.labels.len(), profiles.len());
+    let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles.weights());
+    if consensus.confidence.is_empty() {
+        consensus.confidence = support(profiles, &consensus.labels, consensus.k);
+    }
+    Ok(consensus)
+}
+
+fn names(keep: impl Fn(&MethodInfo) -> bool) -> String {
+    let names: Vec<_> = METHODS.iter().filter(|m| keep(m)).map(|m| m.name).collect();
+    names.join(", ")
+}
+
+/// Which methods with default settings would stay below the memory ceiling.
+fn fitting(shape: &Shape, k: Option<usize>, run: &Run) -> String {
+    let fits = |info: &MethodInfo| {
+        let k = if info.chooses_k == ChoosesK::Always { None } else { k.or(Some(2)) };
+        let method = info.with(k, &Settings::default());
+        method.is_ok_and(|m| m.cost(shape) <= run.memory_ceiling())
+    };
+    match names(fits) {
+        none if none.is_empty() => "no method would fit: raise the ceiling".to_owned(),
+        names => format!("these would fit: {names}"),
+    }
+}
+
+/// One start label a profile: the heaviest among its objects, the smallest of equals.
+fn start_of_profiles(
+    profiles: &Profiles,
+    labels: &[Option<u32>],
+    info: &MethodInfo,
+) -> Result<Vec<u32>> {
+    if !info.takes_start {
+        return Err(Error::Unsupported {
+            method: info.name,
+            what: "a start".to_owned(),
+            hint: format!("methods that can: {}", names(|m| m.takes_start)),
+        });
+    }
+    if labels.len() != profiles.n_objects() {
+        return Err(Error::Length {
+            what: "the start".to_owned(),
+            got: labels.len(),
+            expected_by: "the ensemble".to_owned(),
+            expected: profiles.n_objects(),
+        });
+    }
+    let mut votes = std::collections::BTreeMap::<(u32, u32), usize>::new();
+    for (&profile, label) in profiles.map().iter().zip(labels) {
+        if let Some(label) = label {
+            *votes.entry((profile, *label)).or_default() += 1;
+        }
+    }
+    let mut best = vec![(0usize, 0u32); profiles.len()];
+    for ((profile, label), count) in votes {
+        if let Some(best) = best.get_mut(profile as usize)
+            && count > best.0
+        {
+            *best = (count, label);
+        }
+    }
+    Ok(best.into_iter().map(|(_, label)| label).collect())
+}
+
+/// Puts what was told of the canonical order back into the order of `profiles`.
+fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Consensus {
+    fn back<T: Clone + Default>(values: &[T], at: &[u32]) -> Vec<T> {
+        let mut restored = vec![T::default(); values.len()];
+        for (value, &place) in values.iter().zip(at) {
+            restored[place as usize] = value.clone();
+        }
+        restored
+    }
+    fn rows(matrix: &Matrix, at: &[u32]) -> Matrix {
+        let mut restored = Matrix::zeros(matrix.nrows(), matrix.ncols());
+        for (i, &place) in at.iter().enumerate() {
+            restored.row_mut(place as usize).copy_from_slice(matrix.row(i));
+        }
+        restored
+    }
+    let at = &canonical.profile_at;
+    let correspondences = fitted.correspondences.map(|matrices| {
+        let mut restored = vec![Matrix::zeros(0, 0); matrices.len()];
+        for (i, (matrix, &h)) in matrices.iter().zip(&canonical.member_at).enumerate() {
+            let first = profiles.members()[h as usize].clusters.start as u32;
+            let clusters = canonical.profiles.members()[i].clusters.clone();
+            let within: Vec<u32> =
+                canonical.cluster_at[clusters].iter().map(|c| c - first).collect();
+            restored[h as usize] = rows(matrix, &within);
+        }
+        restored
+    });
+    let dendrogram = fitted.dendrogram.map(|merges| {
+        let node = |id: u32| at.get(id as usize).copied().unwrap_or(id);
+        merges
+            .into_iter()
+            .map(|m| crate::consensus::Merge { a: node(m.a), b: node(m.b), ..m })
+            .collect()
+    });
+    let affinity = fitted.affinity.map(|a| {
+        let mut restored = Matrix::zeros(a.nrows(), a.ncols());
+        for (i, &s) in at.iter().enumerate() {
+            for (j, &t) in at.iter().enumerate() {
+                restored[(s as usize, t as usize)] = a[(i, j)];
+            }
+        }
+        restored
+    });
+    let mut diagnostics = fitted.diagnostics;
+    for value in diagnostics.values_mut() {
+        if let Value::Members(values) = value {
+            *values = back(values, &canonical.member_at);
+        }
+    }
+    Consensus {
+        labels: back(&fitted.labels, at),
+        confidence: back(&fitted.confidence, at),
+        membership: fitted.membership.map(|m| rows(&m, at)),
+        correspondences,
+        dendrogram,
+        affinity,
+        diagnostics,
+        ..fitted
+    }
+}
+
+/// Numbers the clusters from 0 by falling weight, ties by first appearance; drops empty ones.
+fn number_by_weight(mut consensus: Consensus, weights: &[f64]) -> Consensus {
+    let mut mass = vec![0.0; consensus.k];
+    let mut order: Vec<u32> = Vec::new();
+    for (&label, &weight) in consensus.labels.iter().zip(weights) {
+        if mass[label as usize] == 0.0 {
+            order.push(label);
+        }
+        mass[label as usize] += weight;
+    }
+    order.sort_by(|&a, &b| mass[b as usize].total_cmp(&mass[a as usize]));
+    let mut number = vec![u32::MAX; consensus.k];
+    for (new, &old) in order.iter().enumerate() {
+        number[old as usize] = new as u32;
+    }
+    let columns = |matrix: &Matrix| {
+        Matrix::from_fn(matrix.nrows(), order.len(), |i, j| matrix[(i, order[j] as usize)])
+    };
+    consensus.labels.iter_mut().for_each(|label| *label = number[*label as usize]);
+    // A column that wins no object may still hold some mass: rows are brought back to sum 1.
+    consensus.membership = consensus.membership.map(|m| with_unit_rows(columns(&m)));
+    consensus.correspondences = consensus
+        .correspondences
+        .map(|all| all.iter().map(|s| with_unit_rows(columns(s))).collect());
+    consensus.k = order.len();
+    consensus
+}
+
+fn with_unit_rows(mut matrix: Matrix) -> Matrix {
+    for i in 0..matrix.nrows() {
+        let row = matrix.row_mut(i);
+        let sum: f64 = row.iter().sum();
+        let uniform = 1.0 / row.len() as f64;
+        row.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
+    }
+    matrix
+}
+
+/// The members' support of each profile's label: the share of its cluster in member $h$ that lies
+/// in its consensus cluster, averaged over the members that label it (weighted by membership where
+/// soft).
+fn support(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
+    let mut mass = vec![0.0; profiles.n_clusters()];
+    let mut shared = Matrix::zeros(profiles.n_clusters(), k);
+    for (s, (&label, &w)) in labels.iter().zip(profiles.weights()).enumerate() {
+        profiles.for_each_entry(s, |_, c, p| {
+            mass[c] += w * p;
+            shared[(c, label as usize)] += w * p;
+        });
+    }
+    let support_of = |(s, &label): (usize, &u32)| {
+        let (mut sum, mut votes) = (0.0, 0.0);
+        profiles.for_each_entry(s, |_, c, p| {
+            sum += p * shared[(c, label as usize)] / mass[c];
+            votes += p;
+        });
+        (sum / votes).clamp(0.0, 1.0)
+    };
+    labels.iter().enumerate().map(support_of).collect()
+}

@@ -1,0 +1,160 @@
+//! The trait that every method implements, and the table of all methods.
+
+use crate::consensus::outcome::Consensus;
+use crate::consensus::settings::Settings;
+use crate::consensus::voting;
+use crate::ensemble::Profiles;
+use crate::error::{Error, Result};
+use crate::run::Run;
+
+/// Combines the members of an ensemble into one clustering.
+///
+/// Implementors are *checked* parameter sets: a value of the type is proof that its parameters are
+/// in range, so `fit` can only fail because of the data.
+pub trait ConsensusMethod: Send + Sync {
+    /// The method's row in [`METHODS`].
+    fn info(&self) -> &'static MethodInfo;
+
+    /// The number of clusters asked for, if one was.
+    fn k(&self) -> Option<usize>;
+
+    /// How many bytes `fit` will hold at its peak, beyond the profiles.
+    fn cost(&self, shape: &Shape) -> u64;
+
+    /// Computes the consensus of `profiles`.
+    ///
+    /// `start`, if given, is one label a profile from which an iterative method starts instead of
+    /// at random. Equal profiles, parameters and seeds give bit-equal results, whatever the number
+    /// of threads. Clusters may be numbered in any way, and some may be empty: [`combine`] puts
+    /// that in order.
+    ///
+    /// [`combine`]: crate::consensus::combine
+    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus>;
+}
+
+/// The size of a problem, from which a method says how much memory it will need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Objects.
+    pub n: usize,
+    /// Profiles.
+    pub u: usize,
+    /// Members.
+    pub r: usize,
+    /// Clusters of all members together.
+    pub total_clusters: usize,
+}
+
+impl Shape {
+    /// The shape of these profiles.
+    pub fn of(profiles: &Profiles) -> Self {
+        Shape {
+            n: profiles.n_objects(),
+            u: profiles.len(),
+            r: profiles.n_members(),
+            total_clusters: profiles.n_clusters(),
+        }
+    }
+}
+
+/// Whether a method finds the number of clusters by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChoosesK {
+    /// It must be told.
+    Never,
+    /// It chooses unless told.
+    #[serde(rename = "unless given")]
+    UnlessGiven,
+    /// It always chooses; a given number is refused.
+    Always,
+}
+
+/// What a method does with soft members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnSoft {
+    /// Uses the memberships.
+    Uses,
+    /// Takes the cluster of largest membership; [`prepare`](crate::consensus::prepare) warns.
+    Hardens,
+}
+
+/// What there is to know about a method. Help texts, documentation, the Python signatures and the
+/// conformance tests all come from this.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct MethodInfo {
+    /// The name on the command line and in papers, e.g. `"scec"`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// Who published it where.
+    pub reference: &'static str,
+    /// Whether it finds the number of clusters by itself.
+    pub chooses_k: ChoosesK,
+    /// What it does with soft members.
+    pub soft: OnSoft,
+    /// What it does with missing labels, in one line; `None` means it refuses them.
+    pub missing: Option<&'static str>,
+    /// Whether it can start from a given clustering.
+    pub takes_start: bool,
+    /// Its parameters besides k.
+    pub parameters: &'static [ParameterInfo],
+    /// Its cost in time: u profiles, r members, k clusters, K clusters of all members, t iterations.
+    pub time: &'static str,
+    /// Its cost in memory.
+    pub memory: &'static str,
+    /// Makes the method from k and the settings.
+    #[serde(skip)]
+    pub build: fn(Option<usize>, &Settings) -> Result<Box<dyn ConsensusMethod>>,
+}
+
+/// What there is to know about a parameter.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct ParameterInfo {
+    /// The name in `--set NAME=VALUE`.
+    pub name: &'static str,
+    /// The values it may have.
+    pub range: &'static str,
+    /// The value it has if not set.
+    pub default: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// All consensus methods, by name.
+pub static METHODS: &[&MethodInfo] = &[&voting::INFO];
+
+/// The method of this name.
+pub fn method(name: &str) -> Result<&'static MethodInfo> {
+    let found = METHODS.iter().find(|info| info.name == name);
+    found
+        .copied()
+        .ok_or_else(|| Error::unknown_name("method", name, METHODS.iter().map(|i| i.name)))
+}
+
+impl MethodInfo {
+    /// The method with `k` clusters and these settings, checked.
+    pub fn with(&self, k: Option<usize>, settings: &Settings) -> Result<Box<dyn ConsensusMethod>> {
+        if let Some(name) = settings.names().find(|&s| self.parameters.iter().all(|p| p.name != s))
+        {
+            let known: Vec<_> = self.parameters.iter().map(|p| p.name).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Error::UnknownParameter {
+                method: self.name,
+                name: name.to_owned(),
+                known,
+            });
+        }
+        match (self.chooses_k, k) {
+            (_, Some(0)) => Err(Error::parameter("k", "at least 1", 0)),
+            (ChoosesK::Never, None) => Err(Error::NeedsK { method: self.name }),
+            (ChoosesK::Always, Some(k)) => Err(Error::parameter(
+                "k",
+                format!("left out: `{}` finds the number of clusters by itself", self.name),
+                k,
+            )),
+            _ => (self.build)(k, settings),
+        }
+    }
+}

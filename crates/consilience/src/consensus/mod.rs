@@ -1,0 +1,19 @@
+//! Consensus methods: many clusterings in, one out.
+//!
+//! A method is one file here and one line in [`METHODS`]. It sees [`Profiles`] and answers with a
+//! [`Consensus`] about those profiles; [`combine`] is the front door that makes the answer
+//! independent of the order of objects and members and numbers the clusters.
+
+mod combine;
+mod method;
+mod outcome;
+mod settings;
+mod voting;
+
+pub use combine::{combine, prepare};
+pub use method::{
+    ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
+};
+pub use outcome::{Consensus, Convergence, Diagnostics, Merge, Stop, Value};
+pub use settings::Settings;
+pub use voting::{Voting, VotingParams};

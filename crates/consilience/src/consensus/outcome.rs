@@ -1,0 +1,144 @@
+//! What a consensus method answers: one value, whole.
+
+use serde::Serialize;
+
+use crate::linalg::Matrix;
+
+/// The consensus of an ensemble, about its profiles.
+///
+/// [`Profiles::expand`](crate::ensemble::Profiles::expand) turns what is told of profiles into what
+/// is told of objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consensus {
+    /// The cluster of every profile; after [`combine`](crate::consensus::combine) numbered from 0 by
+    /// falling weight.
+    pub labels: Vec<u32>,
+    /// The number of clusters.
+    pub k: usize,
+    /// How sure the label of each profile is, in [0, 1]. A method that has no measure of its own
+    /// leaves this empty and [`combine`](crate::consensus::combine) fills in the members' support.
+    pub confidence: Vec<f64>,
+    /// The soft consensus, u × k, rows summing to 1.
+    pub membership: Option<Matrix>,
+    /// For every member a k_h × k matrix: the share of its cluster i that goes to cluster j.
+    pub correspondences: Option<Vec<Matrix>>,
+    /// The tree of merges over the profiles.
+    pub dendrogram: Option<Vec<Merge>>,
+    /// The consensus matrix over the profiles, u × u, where the method learns one of its own.
+    pub affinity: Option<Matrix>,
+    /// How the computation went.
+    pub convergence: Convergence,
+    /// What else the method can tell.
+    pub diagnostics: Diagnostics,
+}
+
+/// How an iterative computation went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Convergence {
+    /// The final value of the method's objective, where it has one.
+    pub objective: Option<f64>,
+    /// The objective after every iteration of the run that won.
+    pub trace: Vec<f64>,
+    /// How many iterations the run that won took.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub stop: Stop,
+}
+
+/// Why a computation stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// It is not iterative: the answer is complete.
+    Done,
+    /// Changes fell below the tolerance, or nothing could be improved.
+    Converged,
+    /// The largest number of iterations was reached first.
+    MaxIterations,
+}
+
+impl Convergence {
+    /// The convergence of a method that does not iterate.
+    pub fn done() -> Self {
+        Convergence { objective: None, trace: Vec::new(), iterations: 0, stop: Stop::Done }
+    }
+}
+
+/// One merge of a dendrogram: profiles are numbered from 0, the merge at place `i` makes node u + i.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Merge {
+    /// One node.
+    pub a: u32,
+    /// The other node.
+    pub b: u32,
+    /// The height at which they merge.
+    pub height: f64,
+}
+
+/// What a method tells besides its answer: named values in a fixed order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagnostics(Vec<(&'static str, Value)>);
+
+/// A diagnostic value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A word or sentence.
+    Text(String),
+    /// Numbers in an order of their own (eigenvalues, say).
+    List(Vec<f64>),
+    /// One number a member, in the members' order.
+    Members(Vec<f64>),
+    /// A table, column by column.
+    Table(Vec<(String, Vec<f64>)>),
+}
+
+impl Diagnostics {
+    /// Appends a value under a name, which must be new.
+    pub fn push(&mut self, name: &'static str, value: Value) {
+        debug_assert!(self.get(name).is_none(), "diagnostic `{name}` twice");
+        self.0.push((name, value));
+    }
+
+    /// The value of this name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
+    }
+
+    /// Names and values, in the order they were told.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.0.iter().map(|(name, value)| (*name, value))
+    }
+
+    /// The values, to be rewritten.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+}
+
+impl Serialize for Diagnostics {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl Consensus {
+    /// A consensus that is nothing but labels, numbered `0..k`.
+    pub fn from_labels(labels: Vec<u32>, k: usize) -> Self {
+        Consensus {
+            labels,
+            k,
+            confidence: Vec::new(),
+            membership: None,
+            correspondences: None,
+            dendrogram: None,
+            affinity: None,
+            convergence: Convergence::done(),
+            diagnostics: Diagnostics::default(),
+        }
+    }
+}

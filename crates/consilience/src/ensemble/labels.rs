@@ -1,0 +1,127 @@
+//! Label codes, as narrow as they fit.
+
+/// A label code of some width. The largest value of the width means "missing".
+pub trait Code: Copy + Eq + Send + Sync + 'static {
+    /// The code of a missing label.
+    const MISSING: Self;
+    /// How many clusters this width can tell apart.
+    const CAPACITY: usize;
+
+    /// The code of cluster `index`, which must be below [`CAPACITY`](Self::CAPACITY).
+    fn from_index(index: usize) -> Self;
+
+    /// The cluster's index, or `None` if missing.
+    fn index(self) -> Option<usize>;
+}
+
+macro_rules! impl_code {
+    ($($t:ty),*) => {$(
+        impl Code for $t {
+            const MISSING: Self = <$t>::MAX;
+            const CAPACITY: usize = <$t>::MAX as usize;
+
+            fn from_index(index: usize) -> Self {
+                debug_assert!(index < Self::CAPACITY);
+                index as $t
+            }
+
+            fn index(self) -> Option<usize> {
+                (self != Self::MISSING).then_some(self as usize)
+            }
+        }
+    )*};
+}
+impl_code!(u8, u16, u32);
+
+/// A sequence of label codes in the narrowest width that holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// Up to 255 clusters.
+    U8(Vec<u8>),
+    /// Up to 65,535 clusters.
+    U16(Vec<u16>),
+    /// Any number of clusters.
+    U32(Vec<u32>),
+}
+
+/// Runs `$body` with `$codes` bound to the typed vector inside a [`Labels`].
+macro_rules! with_codes {
+    ($labels:expr, $codes:ident => $body:expr) => {
+        match $labels {
+            $crate::ensemble::Labels::U8($codes) => $body,
+            $crate::ensemble::Labels::U16($codes) => $body,
+            $crate::ensemble::Labels::U32($codes) => $body,
+        }
+    };
+}
+pub(crate) use with_codes;
+
+impl Labels {
+    /// An empty sequence that can hold `clusters` clusters.
+    pub fn with_capacity(clusters: usize, n: usize) -> Self {
+        if clusters <= u8::CAPACITY {
+            Labels::U8(Vec::with_capacity(n))
+        } else if clusters <= u16::CAPACITY {
+            Labels::U16(Vec::with_capacity(n))
+        } else {
+            Labels::U32(Vec::with_capacity(n))
+        }
+    }
+
+    /// The codes of these cluster indices (`None` is missing), all below `clusters`.
+    pub fn from_indices(
+        clusters: usize,
+        indices: impl ExactSizeIterator<Item = Option<usize>>,
+    ) -> Self {
+        fn fill<C: Code>(codes: &mut Vec<C>, indices: impl Iterator<Item = Option<usize>>) {
+            codes.extend(indices.map(|i| i.map_or(C::MISSING, C::from_index)));
+        }
+        let mut labels = Self::with_capacity(clusters, indices.len());
+        with_codes!(&mut labels, codes => fill(codes, indices));
+        labels
+    }
+
+    /// How many codes there are.
+    pub fn len(&self) -> usize {
+        with_codes!(self, codes => codes.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The cluster index at `i`, or `None` if missing.
+    pub fn get(&self, i: usize) -> Option<usize> {
+        with_codes!(self, codes => codes[i].index())
+    }
+
+    /// All cluster indices, in order.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = Option<usize>> + '_> {
+        with_codes!(self, codes => Box::new(codes.iter().map(|c| c.index())))
+    }
+
+    /// How many bytes the codes take.
+    pub fn bytes(&self) -> usize {
+        with_codes!(self, codes => size_of_val(codes.as_slice()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn width_follows_the_number_of_clusters() {
+        let width = |clusters: usize| {
+            Labels::from_indices(clusters, [Some(0), Some(clusters - 1), None].into_iter())
+        };
+        assert!(matches!(width(255), Labels::U8(_)));
+        assert!(matches!(width(256), Labels::U16(_)));
+        assert!(matches!(width(65_536), Labels::U32(_)));
+        for clusters in [255, 256, 65_535, 65_536] {
+            let all: Vec<_> = width(clusters).iter().collect();
+            assert_eq!(all, [Some(0), Some(clusters - 1), None]);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! One clustering of the ensemble, hard or soft.
+
+use crate::ensemble::labels::Labels;
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+
+/// How far the sum of a membership row may be from 1 before it is refused.
+pub const MEMBERSHIP_TOLERANCE: f64 = 1e-6;
+
+/// One clustering of the objects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Member {
+    /// Every object is in one cluster, or unlabelled.
+    Hard(HardMember),
+    /// Every object is in every cluster to some degree, or unlabelled.
+    Soft(SoftMember),
+}
+
+/// A clustering with one label an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HardMember {
+    name: String,
+    labels: Labels,
+    clusters: Vec<String>,
+}
+
+/// A clustering with a row of memberships an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftMember {
+    name: String,
+    memberships: Matrix,
+    clusters: Vec<String>,
+}
+
+impl HardMember {
+    /// A member from label codes and the clusters' names; every cluster must occur.
+    ///
+    /// [`LabelEncoder`](crate::ensemble::LabelEncoder) makes both from raw labels.
+    pub(crate) fn from_parts(name: String, labels: Labels, clusters: Vec<String>) -> Self {
+        debug_assert!(labels.iter().flatten().all(|c| c < clusters.len()));
+        HardMember { name, labels, clusters }
+    }
+
+    /// A member from any integers; `None` is missing. Clusters are numbered in order of appearance
+    /// and named by their integer.
+    pub fn from_integers(
+        name: impl Into<String>,
+        labels: impl IntoIterator<Item = Option<i64>>,
+    ) -> Self {
+        let mut encoder = crate::ensemble::LabelEncoder::new();
+        for label in labels {
+            match label {
+                Some(label) => encoder.push_integer(label),
+                None => encoder.push_missing(),
+            }
+        }
+        encoder.finish(name)
+    }
+
+    /// The member's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The label codes, one an object.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The clusters' names, in the order of their codes.
+    pub fn clusters(&self) -> &[String] {
+        &self.clusters
+    }
+}
+
+impl SoftMember {
+    /// A member from an n × k matrix of memberships.
+    ///
+    /// Rows must be non-negative and sum to 1 within [`MEMBERSHIP_TOLERANCE`] (they are then
+    /// renormalised), or be all zero, which means missing. Clusters without any mass are dropped:
+    /// a cluster nobody is in is not a cluster.
+    pub fn new(
+        name: impl Into<String>,
+        mut memberships: Matrix,
+        mut clusters: Vec<String>,
+    ) -> Result<Self> {
+        let name = name.into();
+        if clusters.len() != memberships.ncols() {
+            return Err(Error::Length {
+                what: format!("the list of cluster names of member `{name}`"),
+                got: clusters.len(),
+                expected_by: "its matrix of memberships, by columns,".to_owned(),
+                expected: memberships.ncols(),
+            });
+        }
+        for i in 0..memberships.nrows() {
+            let row = memberships.row_mut(i);
+            if let Some(j) = row.iter().position(|&m| !m.is_finite() || m < 0.0) {
+                return Err(Error::Value {
+                    what: format!("member `{name}`"),
+                    row: i,
+                    column: Some(clusters[j].clone()),
+                    problem: format!("a membership must be a number >= 0, got {}", row[j]),
+                });
+            }
+            let sum: f64 = row.iter().sum();
+            if sum == 0.0 {
+                continue;
+            }
+            if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
+                return Err(Error::Value {
+                    what: format!("member `{name}`"),
+                    row: i,
+                    column: None,
+                    problem: format!("memberships must sum to 1, they sum to {sum}"),
+                });
+            }
+            // Dividing by an exact 1 changes nothing, so rows that are right stay bit-equal.
+            row.iter_mut().for_each(|m| *m /= sum);
+        }
+        let occurs: Vec<bool> = (0..memberships.ncols())
+            .map(|j| memberships.iter_rows().any(|row| row[j] > 0.0))
+            .collect();
+        if occurs.contains(&false) {
+            let kept: Vec<usize> = (0..occurs.len()).filter(|&j| occurs[j]).collect();
+            memberships =
+                Matrix::from_fn(memberships.nrows(), kept.len(), |i, j| memberships[(i, kept[j])]);
+            clusters = kept.iter().map(|&j| clusters[j].clone()).collect();
+        }
+        Ok(SoftMember { name, memberships, clusters })
+    }
+
+    /// The member's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The memberships, n × k; a row of zeros is missing.
+    pub fn memberships(&self) -> &Matrix {
+        &self.memberships
+    }
+
+    /// The clusters' names, in the order of the columns.
+    pub fn clusters(&self) -> &[String] {
+        &self.clusters
+    }
+}
+
+impl Member {
+    /// The member's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Member::Hard(m) => m.name(),
+            Member::Soft(m) => m.name(),
+        }
+    }
+
+    /// How many objects it covers.
+    pub fn n_objects(&self) -> usize {
+        match self {
+            Member::Hard(m) => m.labels.len(),
+            Member::Soft(m) => m.memberships.nrows(),
+        }
+    }
+
+    /// The clusters' names.
+    pub fn clusters(&self) -> &[String] {
+        match self {
+            Member::Hard(m) => m.clusters(),
+            Member::Soft(m) => m.clusters(),
+        }
+    }
+
+    /// Whether every object has one label at most.
+    pub fn is_hard(&self) -> bool {
+        matches!(self, Member::Hard(_))
+    }
+
+    /// The same member with one label an object: the cluster of largest membership, the first of
+    /// equals.
+    #[must_use]
+    pub fn hardened(&self) -> HardMember {
+        match self {
+            Member::Hard(m) => m.clone(),
+            Member::Soft(m) => {
+                let mut encoder = crate::ensemble::LabelEncoder::new();
+                for row in m.memberships.iter_rows() {
+                    match argmax(row).filter(|&j| row[j] > 0.0) {
+                        Some(j) => encoder.push_text(&m.clusters[j]),
+                        None => encoder.push_missing(),
+                    }
+                }
+                encoder.finish(m.name.clone())
+            }
+        }
+    }
+}
+
+impl From<HardMember> for Member {
+    fn from(member: HardMember) -> Self {
+        Member::Hard(member)
+    }
+}
+
+impl From<SoftMember> for Member {
+    fn from(member: SoftMember) -> Self {
+        Member::Soft(member)
+    }
+}
+
+/// The index of the largest value, the first of equals; `None` of an empty slice.
+pub fn argmax(values: &[f64]) -> Option<usize> {
+    (0..values.len()).reduce(|best, j| if values[j] > values[best] { j } else { best })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(k: usize) -> Vec<String> {
+        (0..k).map(|j| j.to_string()).collect()
+    }
+
+    #[test]
+    fn integers_are_numbered_by_first_appearance() {
+        let member = HardMember::from_integers("a", [Some(7), None, Some(-3), Some(7)]);
+        assert_eq!(member.clusters(), ["7", "-3"]);
+        let codes: Vec<_> = member.labels().iter().collect();
+        assert_eq!(codes, [Some(0), None, Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn a_negative_membership_is_refused_with_its_place() {
+        let m = Matrix::from_vec(2, 2, vec![0.5, 0.5, -0.5, 1.5]);
+        let error = SoftMember::new("fuzzy", m, names(2)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "member `fuzzy`, row 1, column `0`: a membership must be a number >= 0, got -0.5"
+        );
+    }
+
+    #[test]
+    fn a_row_that_does_not_sum_to_one_is_refused() {
+        let m = Matrix::from_vec(1, 2, vec![0.5, 0.4]);
+        let error = SoftMember::new("fuzzy", m, names(2)).unwrap_err().to_string();
+        assert!(error.contains("memberships must sum to 1, they sum to 0.9"), "{error}");
+    }
+
+    #[test]
+    fn clusters_without_mass_are_dropped_and_zero_rows_are_missing() {
+        let m = Matrix::from_vec(2, 3, vec![0.25, 0.0, 0.75, 0.0, 0.0, 0.0]);
+        let member = Member::Soft(SoftMember::new("fuzzy", m, names(3)).unwrap());
+        assert_eq!(member.clusters(), ["0", "2"]);
+        let hard: Vec<_> = member.hardened().labels().iter().collect();
+        assert_eq!(hard, [Some(0), None]);
+        assert_eq!(member.hardened().clusters(), ["2"]);
+    }
+}

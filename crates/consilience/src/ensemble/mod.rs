@@ -1,0 +1,17 @@
+//! Ensembles of clusterings and their profiles.
+
+mod canonical;
+mod collection;
+mod encoder;
+mod incidence;
+mod labels;
+mod member;
+mod profiles;
+
+pub use canonical::Canonical;
+pub use collection::Ensemble;
+pub use encoder::LabelEncoder;
+pub(crate) use labels::with_codes;
+pub use labels::{Code, Labels};
+pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
+pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};

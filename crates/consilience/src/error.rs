@@ -1,0 +1,176 @@
+//! What can go wrong, said so that a user knows what to change.
+
+use std::fmt::Display;
+
+/// The result of anything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong in this crate.
+///
+/// Not converging is no error: it is an outcome, [`Stop::MaxIterations`](crate::Stop).
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// A parameter is out of its range, whatever the data.
+    #[error("parameter `{name}` must be {expected}, got {got}")]
+    Parameter {
+        /// The parameter's name as `--set` and the documentation spell it.
+        name: String,
+        /// The range that would be right.
+        expected: String,
+        /// What was given.
+        got: String,
+    },
+
+    /// A method has no parameter of this name.
+    #[error("method `{method}` has no parameter `{name}`; it has {known}")]
+    UnknownParameter {
+        /// The method asked for.
+        method: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+
+    /// There is no method, scheme or measure of this name.
+    #[error("there is no {what} `{name}`; there are {known}")]
+    UnknownName {
+        /// What was looked up: "method", "scheme", "measure".
+        what: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+
+    /// A method that cannot choose the number of clusters was not told it.
+    #[error("method `{method}` does not choose the number of clusters: give k")]
+    NeedsK {
+        /// The method asked for.
+        method: &'static str,
+    },
+
+    /// More clusters were asked for than there are distinguishable objects.
+    #[error(
+        "k = {k} clusters asked for, but the members tell only {distinct} groups of objects apart: \
+         choose k between 1 and {distinct}"
+    )]
+    TooManyClusters {
+        /// The number asked for.
+        k: usize,
+        /// How many distinct objects (or label tuples) there are.
+        distinct: usize,
+    },
+
+    /// There is nothing to work on.
+    #[error("{what} is empty: {hint}")]
+    Empty {
+        /// What is empty.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
+
+    /// Two things that must have one length do not.
+    #[error("{what} has {got} entries, but {expected_by} has {expected}")]
+    Length {
+        /// What has the wrong length.
+        what: String,
+        /// Its length.
+        got: usize,
+        /// What sets the right length.
+        expected_by: String,
+        /// The right length.
+        expected: usize,
+    },
+
+    /// A value in the data is not usable.
+    #[error("{what}, row {row}{}: {problem}", column.as_ref().map_or(String::new(), |c| format!(", column `{c}`")))]
+    Value {
+        /// The table or member.
+        what: String,
+        /// The row, counted from 0.
+        row: usize,
+        /// The column or cluster, where there is one.
+        column: Option<String>,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+
+    /// A member carries no label at all.
+    #[error("member `{member}` labels no object: leave it out")]
+    MemberWithoutLabels {
+        /// The member's name.
+        member: String,
+    },
+
+    /// The method cannot take this kind of input.
+    #[error("method `{method}` cannot use {what}: {hint}")]
+    Unsupported {
+        /// The method asked for.
+        method: &'static str,
+        /// The kind of input, e.g. "missing labels".
+        what: String,
+        /// What to do instead.
+        hint: String,
+    },
+
+    /// The memory ceiling would be passed; nothing was allocated.
+    #[error(
+        "{what} would need {} of memory, but the ceiling is {}; {hint}",
+        format_bytes(*needed), format_bytes(*ceiling)
+    )]
+    Memory {
+        /// What asked for memory.
+        what: String,
+        /// How many bytes it would need.
+        needed: u64,
+        /// How many bytes it may have.
+        ceiling: u64,
+        /// What would fit.
+        hint: String,
+    },
+
+    /// A numerical routine gave up on this input.
+    #[error("{what} failed: {problem}")]
+    Numerical {
+        /// The routine.
+        what: &'static str,
+        /// What it ran into.
+        problem: String,
+    },
+
+    /// The caller raised the cancel flag.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// A refused parameter value.
+    pub fn parameter(name: &str, expected: impl Into<String>, got: impl Display) -> Self {
+        Self::Parameter { name: name.to_owned(), expected: expected.into(), got: got.to_string() }
+    }
+
+    /// A lookup that found nothing; `known` lists what there is.
+    pub fn unknown_name<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        Self::UnknownName { what, name: name.to_owned(), known }
+    }
+}
+
+/// `1536` → `"1.5 KiB"`.
+fn format_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}

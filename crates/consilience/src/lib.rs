@@ -1,0 +1,15 @@
+//! Consensus clustering: many clusterings of the same objects combined into one.
+
+#![forbid(unsafe_code)]
+
+pub mod consensus;
+pub mod ensemble;
+mod error;
+pub mod graph;
+pub mod linalg;
+mod rng;
+mod run;
+
+pub use error::{Error, Result};
+pub use rng::{Rng, Stream};
+pub use run::{CancelFlag, Observer, Run, Silent};

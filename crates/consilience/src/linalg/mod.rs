@@ -1,0 +1,5 @@
+//! Numerics that know nothing of ensembles.
+
+mod matrix;
+
+pub use matrix::Matrix;

@@ -1,0 +1,205 @@
+//! The circumstances of a computation: seed, threads, memory ceiling, progress, cancelling.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::rng::{Rng, Stream};
+
+/// Hears how far a long computation has come.
+///
+/// Called from any thread, often; it must be quick and must not panic.
+pub trait Observer: Send + Sync {
+    /// `stage` has done `done` of `total` steps (`total` is `None` when not known beforehand).
+    fn progress(&self, stage: &'static str, done: u64, total: Option<u64>);
+
+    /// Something the user should know although the computation goes on.
+    fn warn(&self, message: &str);
+}
+
+/// An observer that hears nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn progress(&self, _: &'static str, _: u64, _: Option<u64>) {}
+    fn warn(&self, _: &str) {}
+}
+
+/// A flag that asks a computation to stop; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct CancelFlag(Arc<AtomicBool>);
+
+impl CancelFlag {
+    /// Asks whoever holds the flag to stop soon.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether stopping was asked for.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The circumstances of a computation, shared by all its parts and threads.
+///
+/// ```
+/// use consilience::Run;
+/// let run = Run::new(42).threads(1).memory(8 << 30);
+/// assert_eq!(run.install(|| 6 * 7), 42);
+/// ```
+#[derive(Clone)]
+pub struct Run {
+    seed: u64,
+    pool: Arc<rayon::ThreadPool>,
+    memory: u64,
+    observer: Arc<dyn Observer>,
+    cancel: CancelFlag,
+}
+
+impl Run {
+    /// A run with this seed, all cores, no memory ceiling, and nobody listening.
+    pub fn new(seed: u64) -> Self {
+        Run {
+            seed,
+            pool: pool(0),
+            memory: u64::MAX,
+            observer: Arc::new(Silent),
+            cancel: CancelFlag::default(),
+        }
+    }
+
+    /// Uses `threads` threads; 0 means all cores. Results do not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.pool = pool(threads);
+        self
+    }
+
+    /// Sets the memory ceiling in bytes.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Sets who hears of progress and warnings.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Sets the flag that stops the computation.
+    #[must_use]
+    pub fn cancel_flag(mut self, cancel: CancelFlag) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The same circumstances with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Run { seed, ..self.clone() }
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The memory ceiling in bytes.
+    pub fn memory_ceiling(&self) -> u64 {
+        self.memory
+    }
+
+    /// How many threads work.
+    pub fn n_threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// A stream of random numbers of this run.
+    pub fn rng(&self, stream: Stream) -> Rng {
+        Rng::new(self.seed, stream)
+    }
+
+    /// Runs `work` on this run's threads: parallel iterators inside use them.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    /// Fails if the caller asked to stop. Every long loop calls this or [`tick`](Self::tick).
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Tells the observer how far `stage` has come, and fails if the caller asked to stop.
+    pub fn tick(&self, stage: &'static str, done: u64, total: Option<u64>) -> Result<()> {
+        self.check()?;
+        self.observer.progress(stage, done, total);
+        Ok(())
+    }
+
+    /// Tells the observer of something that the user should know.
+    pub fn warn(&self, message: &str) {
+        self.observer.warn(message);
+    }
+
+    /// Fails if `bytes` would pass the memory ceiling; asked *before* allocating.
+    ///
+    /// `hint` says what would fit instead.
+    pub fn ask_memory(&self, what: &str, bytes: u64, hint: &str) -> Result<()> {
+        if bytes > self.memory {
+            return Err(Error::Memory {
+                what: what.to_owned(),
+                needed: bytes,
+                ceiling: self.memory,
+                hint: hint.to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("seed", &self.seed)
+            .field("threads", &self.n_threads())
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
+    let build = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build();
+    // A machine that refuses us threads can still run on the calling one.
+    Arc::new(build(threads).or_else(|_| build(1)).expect("one thread can be started"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raised_flag_stops_the_run() {
+        let flag = CancelFlag::default();
+        let run = Run::new(0).cancel_flag(flag.clone());
+        assert_eq!(run.check(), Ok(()));
+        flag.cancel();
+        assert_eq!(run.tick("stage", 1, None), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn memory_is_refused_before_it_is_taken() {
+        let run = Run::new(0).memory(1000);
+        assert_eq!(run.ask_memory("rce", 1000, ""), Ok(()));
+        let refusal = run.ask_memory("rce", 5 << 30, "use scec").unwrap_err().to_string();
+        assert_eq!(
+            refusal,
+            "rce would need 5.0 GiB of memory, but the ceiling is 1000 B; use scec"
+        );
+    }
+}
