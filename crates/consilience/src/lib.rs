@@ -9,6 +9,8 @@ pub mod graph;
 pub mod linalg;
 mod rng;
 mod run;
+#[cfg(test)]
+mod testing;
 
 pub use error::{Error, Result};
 pub use rng::{Rng, Stream};
