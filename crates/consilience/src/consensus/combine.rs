@@ -1,9 +1,9 @@
 //! The front door: any method on any ensemble, with the answer put in order.
 
 use crate::consensus::method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::outcome::{Consensus, NO_CLUSTER, Value};
 use crate::consensus::settings::Settings;
-use crate::ensemble::{Canonical, Ensemble, Profiles};
+use crate::ensemble::{Canonical, Ensemble, NO_PROFILE, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -49,8 +49,7 @@ pub fn prepare(ensemble: &Ensemble, method: &MethodInfo, run: &Run) -> Result<Pr
 /// let voting = method("voting")?;
 /// let profiles = prepare(&ensemble, voting, &run)?;
 /// let consensus = combine(&profiles, voting.with(None, &Settings::default())?.as_ref(), None, &run)?;
-/// let labels: Vec<u32> = profiles.expand(&consensus.labels).into_iter().flatten().collect();
-/// assert_eq!(labels, [0, 0, 0, 1, 1]);
+/// assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1].map(Some));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 pub fn combine(
@@ -96,7 +95,7 @@ pub fn combine(
         start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
     let fitted = run.install(|| method.fit(&canonical.profiles, start.as_deref(), run))?;
     debug_assert_eq!(fitted.labels.len(), profiles.len());
-    let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles.weights());
+    let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles);
     if consensus.confidence.is_empty() {
         consensus.confidence = support(profiles, &consensus.labels, consensus.k);
     }
@@ -222,24 +221,43 @@ fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Con
 }
 
 /// Numbers the clusters from 0 by falling weight, ties by first appearance; drops empty ones.
-fn number_by_weight(mut consensus: Consensus, weights: &[f64]) -> Consensus {
+fn number_by_weight(mut consensus: Consensus, profiles: &Profiles) -> Consensus {
     let mut mass = vec![0.0; consensus.k];
     let mut order: Vec<u32> = Vec::new();
-    for (&label, &weight) in consensus.labels.iter().zip(weights) {
-        if mass[label as usize] == 0.0 {
-            order.push(label);
+    let mut add = |label: u32, weight: f64| {
+        if label != NO_CLUSTER {
+            if mass[label as usize] == 0.0 {
+                order.push(label);
+            }
+            mass[label as usize] += weight;
         }
-        mass[label as usize] += weight;
+    };
+    if let Some(parted) = &consensus.parted {
+        // The weight of a profile is shared evenly by its objects.
+        let mut sizes = vec![0.0; profiles.len()];
+        let own = |object: usize| profiles.map()[object] as usize;
+        let labelled: Vec<usize> =
+            (0..parted.len()).filter(|&i| profiles.map()[i] != NO_PROFILE).collect();
+        labelled.iter().for_each(|&i| sizes[own(i)] += 1.0);
+        labelled.iter().for_each(|&i| add(parted[i], profiles.weights()[own(i)] / sizes[own(i)]));
+    } else {
+        consensus.labels.iter().zip(profiles.weights()).for_each(|(&label, &w)| add(label, w));
     }
     order.sort_by(|&a, &b| mass[b as usize].total_cmp(&mass[a as usize]));
-    let mut number = vec![u32::MAX; consensus.k];
+    let mut number = vec![NO_CLUSTER; consensus.k];
     for (new, &old) in order.iter().enumerate() {
         number[old as usize] = new as u32;
     }
+    let rename = |label: &mut u32| {
+        if *label != NO_CLUSTER {
+            *label = number[*label as usize];
+        }
+    };
     let columns = |matrix: &Matrix| {
         Matrix::from_fn(matrix.nrows(), order.len(), |i, j| matrix[(i, order[j] as usize)])
     };
-    consensus.labels.iter_mut().for_each(|label| *label = number[*label as usize]);
+    consensus.labels.iter_mut().for_each(rename);
+    consensus.parted.iter_mut().flatten().for_each(rename);
     // A column that wins no object may still hold some mass: rows are brought back to sum 1.
     consensus.membership = consensus.membership.map(|m| with_unit_rows(columns(&m)));
     consensus.correspondences = consensus
@@ -268,10 +286,15 @@ fn support(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
     for (s, (&label, &w)) in labels.iter().zip(profiles.weights()).enumerate() {
         profiles.for_each_entry(s, |_, c, p| {
             mass[c] += w * p;
-            shared[(c, label as usize)] += w * p;
+            if label != NO_CLUSTER {
+                shared[(c, label as usize)] += w * p;
+            }
         });
     }
     let support_of = |(s, &label): (usize, &u32)| {
+        if label == NO_CLUSTER {
+            return 0.0;
+        }
         let (mut sum, mut votes) = (0.0, 0.0);
         profiles.for_each_entry(s, |_, c, p| {
             sum += p * shared[(c, label as usize)] / mass[c];

@@ -14,6 +14,6 @@ pub use combine::{combine, prepare};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };
-pub use outcome::{Consensus, Convergence, Diagnostics, Merge, Stop, Value};
+pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
 pub use settings::Settings;
 pub use voting::{Voting, VotingParams};

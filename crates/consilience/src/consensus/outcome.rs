@@ -2,17 +2,24 @@
 
 use serde::Serialize;
 
+use crate::ensemble::Profiles;
 use crate::linalg::Matrix;
+
+/// In the labels of a consensus: the method leaves this profile unassigned.
+pub const NO_CLUSTER: u32 = u32::MAX;
 
 /// The consensus of an ensemble, about its profiles.
 ///
-/// [`Profiles::expand`](crate::ensemble::Profiles::expand) turns what is told of profiles into what
-/// is told of objects.
+/// [`object_labels`](Self::object_labels) and
+/// [`object_confidence`](Self::object_confidence) say the same of the objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consensus {
-    /// The cluster of every profile; after [`combine`](crate::consensus::combine) numbered from 0 by
-    /// falling weight.
+    /// The cluster of every profile, or [`NO_CLUSTER`]; after
+    /// [`combine`](crate::consensus::combine) numbered from 0 by falling weight.
     pub labels: Vec<u32>,
+    /// The cluster of every *object* where the method may part equal objects, as balanced cuts must;
+    /// `labels` then holds the heaviest part of each profile.
+    pub parted: Option<Vec<u32>>,
     /// The number of clusters.
     pub k: usize,
     /// How sure the label of each profile is, in [0, 1]. A method that has no measure of its own
@@ -131,6 +138,7 @@ impl Consensus {
     pub fn from_labels(labels: Vec<u32>, k: usize) -> Self {
         Consensus {
             labels,
+            parted: None,
             k,
             confidence: Vec::new(),
             membership: None,
@@ -140,5 +148,25 @@ impl Consensus {
             convergence: Convergence::done(),
             diagnostics: Diagnostics::default(),
         }
+    }
+
+    /// The cluster of every object; `None` where no member labels the object or the method leaves
+    /// it unassigned.
+    pub fn object_labels(&self, profiles: &Profiles) -> Vec<Option<u32>> {
+        let assigned = |label: u32| (label != NO_CLUSTER).then_some(label);
+        match &self.parted {
+            Some(labels) => labels.iter().map(|&label| assigned(label)).collect(),
+            None => {
+                let labels = profiles.expand(&self.labels);
+                labels.into_iter().map(|label| label.and_then(assigned)).collect()
+            }
+        }
+    }
+
+    /// How sure each object's label is, in [0, 1]; `None` where it has none.
+    pub fn object_confidence(&self, profiles: &Profiles) -> Vec<Option<f64>> {
+        let sure = profiles.expand(&self.confidence);
+        let labels = self.object_labels(profiles);
+        sure.into_iter().zip(labels).map(|(c, label)| label.and(c)).collect()
     }
 }
