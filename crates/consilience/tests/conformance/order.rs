@@ -1,0 +1,114 @@
+//! The order of objects and members and the names of clusters are no information.
+
+use consilience::consensus::MethodInfo;
+
+use crate::support::{Draft, anything, partition, planted, rng};
+use crate::told::{fit, ks};
+
+/// Ensembles with structure: hard, with gaps, soft, weighted.
+pub(crate) fn structured(info: &MethodInfo) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for seed in 0..3 {
+        let mut rng = rng(100 + seed);
+        let truth = partition(&[14, 11, 9], &mut rng);
+        let hard = planted(&truth, 7, 0.2, &mut rng);
+        let weights = (0..truth.len()).map(|_| rng.between(1, 5) as f64).collect();
+        drafts.push(hard.clone().weighing(weights));
+        if info.missing.is_some() {
+            drafts.push(hard.clone().with_gaps(0.2, &mut rng));
+        }
+        drafts.push(hard.clone().softened(0.6, &mut rng));
+        drafts.push(hard);
+    }
+    drafts
+}
+
+/// Ensembles without structure, proper ones only.
+pub(crate) fn noise(info: &MethodInfo, first_seed: u64, count: usize) -> Vec<Draft> {
+    let proper = |draft: &Draft| {
+        draft.try_ensemble().is_ok_and(|e| info.missing.is_some() || e.n_missing() == 0)
+    };
+    let drafts = (first_seed..).map(|seed| anything(25, 7, &mut rng(seed)));
+    drafts.filter(proper).take(count).collect()
+}
+
+/// How many ensembles without structure each invariant sees.
+const NOISE: usize = 60;
+
+/// A number of clusters that the draft surely has.
+pub(crate) fn some_k(draft: &Draft, info: &MethodInfo) -> Result<usize, String> {
+    let ensemble = draft.ensemble();
+    let profiles = consilience::consensus::prepare(&ensemble, info, &crate::told::run())
+        .map_err(|e| e.to_string())?;
+    Ok(profiles.len().min(3))
+}
+
+/// Rewrites each draft and asks that the same be told.
+fn unchanged(
+    drafts: &[Draft],
+    info: &'static MethodInfo,
+    rewrite: impl Fn(&Draft, &mut consilience::Rng) -> (Draft, Vec<u32>, bool),
+) -> Result<(), String> {
+    for (place, draft) in drafts.iter().enumerate() {
+        let (rewritten, order, named) = rewrite(draft, &mut rng(place as u64));
+        for k in ks(info, some_k(draft, info)?) {
+            let (mut a, mut b) =
+                (fit(draft, info, k)?.told(), fit(&rewritten, info, k)?.told_of(&order));
+            if !named {
+                (a, b) = (a.nameless(), b.nameless());
+            }
+            a.same_as(&b).map_err(|e| format!("draft {place}, k {k:?}: {e}\n{draft:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn same_order(draft: &Draft) -> Vec<u32> {
+    (0..draft.n_objects() as u32).collect()
+}
+
+fn rename(draft: &Draft, rng: &mut consilience::Rng) -> (Draft, Vec<u32>, bool) {
+    (draft.renamed(rng), same_order(draft), false)
+}
+
+fn reorder_objects(draft: &Draft, rng: &mut consilience::Rng) -> (Draft, Vec<u32>, bool) {
+    let order = rng.permutation(draft.n_objects());
+    (draft.with_objects(&order), order, true)
+}
+
+fn reorder_members(draft: &Draft, rng: &mut consilience::Rng) -> (Draft, Vec<u32>, bool) {
+    let order = rng.permutation(draft.members.len());
+    (draft.with_members(&order), same_order(draft), true)
+}
+
+pub(crate) fn names_of_clusters_are_no_information(
+    info: &'static MethodInfo,
+) -> Result<(), String> {
+    unchanged(&structured(info), info, rename)
+}
+
+pub(crate) fn order_of_objects_is_no_information(info: &'static MethodInfo) -> Result<(), String> {
+    unchanged(&structured(info), info, reorder_objects)
+}
+
+pub(crate) fn order_of_members_is_no_information(info: &'static MethodInfo) -> Result<(), String> {
+    unchanged(&structured(info), info, reorder_members)
+}
+
+pub(crate) fn names_of_clusters_are_no_information_in_noise(
+    info: &'static MethodInfo,
+) -> Result<(), String> {
+    unchanged(&noise(info, 1000, NOISE), info, rename)
+}
+
+pub(crate) fn order_of_objects_is_no_information_in_noise(
+    info: &'static MethodInfo,
+) -> Result<(), String> {
+    unchanged(&noise(info, 2000, NOISE), info, reorder_objects)
+}
+
+pub(crate) fn order_of_members_is_no_information_in_noise(
+    info: &'static MethodInfo,
+) -> Result<(), String> {
+    unchanged(&noise(info, 3000, NOISE), info, reorder_members)
+}

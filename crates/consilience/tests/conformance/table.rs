@@ -1,0 +1,72 @@
+//! What each method promises, and from which invariants it is exempt, with the reason.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use consilience::consensus::{METHODS, MethodInfo};
+
+/// What a method promises about the number of clusters when told k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Promise {
+    /// Always k, as k is at most the number of profiles.
+    Exactly,
+    /// At most k: some may end up empty.
+    AtMost,
+    /// It is never told.
+    Own,
+}
+
+/// The row of one method.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) k: Promise,
+    /// Invariants it does not keep, each with the reason.
+    pub(crate) exempt: &'static [(&'static str, &'static str)],
+}
+
+static ROWS: &[Row] = &[Row { name: "voting", k: Promise::Own, exempt: &[] }];
+
+/// The row of this method.
+pub(crate) fn row(name: &str) -> &'static Row {
+    let row = ROWS.iter().find(|row| row.name == name);
+    row.unwrap_or_else(|| panic!("method `{name}` has no row in the conformance table"))
+}
+
+/// Runs one invariant over all methods.
+pub(crate) fn hold(invariant: &str, check: fn(&'static MethodInfo) -> Result<(), String>) {
+    let mut failures = Vec::new();
+    for info in METHODS {
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(info)))
+            .unwrap_or_else(|_| Err("panicked (message above)".to_owned()));
+        let exempt = row(info.name).exempt.iter().find(|(name, _)| *name == invariant);
+        match (outcome, exempt) {
+            (Ok(()), None) | (Err(_), Some(_)) => {}
+            (Err(problem), None) => failures.push(format!("{}: {problem}", info.name)),
+            (Ok(()), Some(_)) => {
+                failures.push(format!("{}: exempt, but holds: strike the exemption", info.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{invariant}:\n  {}", failures.join("\n  "));
+}
+
+/// The table has one row a method, and its exemptions name invariants that exist.
+pub(crate) fn check(invariants: &[&str]) {
+    let sorted = |names: Vec<&'static str>| {
+        let mut names = names;
+        names.sort_unstable();
+        names
+    };
+    let methods = sorted(METHODS.iter().map(|info| info.name).collect());
+    assert_eq!(sorted(ROWS.iter().map(|row| row.name).collect()), methods);
+    for row in ROWS {
+        for (i, (invariant, reason)) in row.exempt.iter().enumerate() {
+            assert!(invariants.contains(invariant), "{}: no invariant `{invariant}`", row.name);
+            assert!(reason.len() > 10, "{}: `{invariant}` needs a reason", row.name);
+            assert!(
+                row.exempt[..i].iter().all(|(other, _)| other != invariant),
+                "{}: `{invariant}` twice",
+                row.name
+            );
+        }
+    }
+}

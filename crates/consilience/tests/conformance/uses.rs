@@ -1,0 +1,177 @@
+//! What a method says of itself is true: missing labels, soft members, starts, parameters.
+
+use std::sync::{Arc, Mutex};
+
+use consilience::consensus::{ChoosesK, MethodInfo, OnSoft, Settings, combine, prepare};
+use consilience::{Error, Observer, Run};
+
+use crate::order::structured;
+use crate::sound::sound;
+use crate::support::{Draft, partition, planted, rng};
+use crate::told::{build, fit, ks, run, try_fit};
+
+/// An observer that keeps the warnings.
+#[derive(Default)]
+struct Warnings(Mutex<Vec<String>>);
+
+impl Observer for Warnings {
+    fn progress(&self, _: &'static str, _: u64, _: Option<u64>) {}
+    fn warn(&self, message: &str) {
+        self.0.lock().expect("no panic while warning").push(message.to_owned());
+    }
+}
+
+/// Clear structure with gaps in it.
+fn gappy() -> Draft {
+    let mut rng = rng(300);
+    let truth = partition(&[12, 10, 8], &mut rng);
+    let draft = planted(&truth, 9, 0.05, &mut rng).with_gaps(0.15, &mut rng);
+    assert!(draft.ensemble().n_missing() > 0);
+    draft
+}
+
+pub(crate) fn missing_labels_are_used_or_refused(info: &'static MethodInfo) -> Result<(), String> {
+    let draft = gappy();
+    for draft in [draft.clone(), draft.softened(0.7, &mut rng(301))] {
+        for k in ks(info, 3) {
+            match (info.missing, try_fit(&draft, info, k, &run())) {
+                (Some(_), Ok(fit)) => sound(&fit, info, k)?,
+                (None, Err(Error::Unsupported { method, what, .. }))
+                    if method == info.name && what == "missing labels" => {}
+                (says, Ok(_)) => return Err(format!("says {says:?}, but answers")),
+                (says, Err(error)) => return Err(format!("says {says:?}, but: {error}")),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A method that uses soft members says something else of them than of their hardened form; one
+/// that hardens warns and says just the same.
+pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Result<(), String> {
+    let mut rng = rng(302);
+    let truth = partition(&[10, 9, 8], &mut rng);
+    let draft = planted(&truth, 6, 0.25, &mut rng).softened(0.3, &mut rng);
+    let soft = draft.ensemble();
+    for k in ks(info, 3) {
+        let warnings = Arc::new(Warnings::default());
+        let listening = run().observer(warnings.clone());
+        let answer = |ensemble: &consilience::ensemble::Ensemble, run: &Run| {
+            let profiles = prepare(ensemble, info, run)?;
+            let consensus = combine(&profiles, build(info, k).as_ref(), None, run)?;
+            Ok((profiles.expand(&consensus.labels), consensus))
+        };
+        let (of_soft, of_hard) = (answer(&soft, &listening), answer(&soft.hardened(), &run()));
+        let (labels, of_soft) = of_soft.map_err(|e: Error| e.to_string())?;
+        let (hard_labels, of_hard) = of_hard.map_err(|e| e.to_string())?;
+        let warned = warnings.0.lock().expect("no panic while warning").len();
+        let same = labels == hard_labels
+            && of_soft.membership == of_hard.membership
+            && of_soft.convergence == of_hard.convergence
+            && of_soft.diagnostics == of_hard.diagnostics;
+        match info.soft {
+            OnSoft::Hardens if !same || of_soft != of_hard => {
+                return Err(format!("k {k:?}: hardens, yet the hardened ensemble differs"));
+            }
+            OnSoft::Hardens if warned != 1 => return Err(format!("{warned} warnings")),
+            OnSoft::Uses if same => return Err(format!("k {k:?}: uses memberships to no effect")),
+            OnSoft::Uses if warned != 0 => return Err("warns although it uses them".to_owned()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A start is taken, or refused by name; one of the wrong length is always refused.
+pub(crate) fn a_start_is_used_or_refused(info: &'static MethodInfo) -> Result<(), String> {
+    let mut rng = rng(303);
+    let truth = partition(&[12, 10, 8], &mut rng);
+    let draft = planted(&truth, 7, 0.1, &mut rng);
+    let profiles = prepare(&draft.ensemble(), info, &run()).map_err(|e| e.to_string())?;
+    let start: Vec<Option<u32>> = truth.iter().map(|&c| Some(c as u32)).collect();
+    for k in ks(info, 3) {
+        let method = build(info, k);
+        let answer =
+            |start: &[Option<u32>]| combine(&profiles, method.as_ref(), Some(start), &run());
+        match (info.takes_start, answer(&start)) {
+            (true, Ok(consensus)) => {
+                let fit = crate::told::Fit {
+                    ensemble: draft.ensemble(),
+                    profiles: profiles.clone(),
+                    consensus,
+                };
+                sound(&fit, info, k)?;
+            }
+            (false, Err(Error::Unsupported { method, what, .. }))
+                if method == info.name && what == "a start" => {}
+            (takes, Ok(_)) => return Err(format!("takes a start: {takes}, but answers")),
+            (takes, Err(error)) => return Err(format!("takes a start: {takes}, but: {error}")),
+        }
+        if answer(&start[1..]).is_ok() {
+            return Err("a start for one object too few is taken".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// A parameter set to the value that the table calls its default changes nothing.
+pub(crate) fn documented_defaults_are_the_defaults(
+    info: &'static MethodInfo,
+) -> Result<(), String> {
+    let draft = structured(info).remove(0);
+    let profiles = prepare(&draft.ensemble(), info, &run()).map_err(|e| e.to_string())?;
+    for k in ks(info, 3) {
+        let unset = fit(&draft, info, k)?.consensus;
+        for parameter in info.parameters {
+            let settings = Settings::from_iter([(parameter.name, parameter.default)]);
+            let method = match info.with(k, &settings) {
+                Ok(method) => method,
+                // A default that depends on the data, like n / k, is told in words.
+                Err(_) if parameter.default.parse::<f64>().is_err() => continue,
+                Err(error) => return Err(format!("refuses its own default: {error}")),
+            };
+            let set =
+                combine(&profiles, method.as_ref(), None, &run()).map_err(|e| e.to_string())?;
+            if set != unset {
+                let (name, default) = (parameter.name, parameter.default);
+                return Err(format!("k {k:?}: {name}={default} is not the default"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nonsense is refused before any work, naming what was wrong.
+pub(crate) fn unknown_parameters_and_k_of_zero_are_refused(
+    info: &'static MethodInfo,
+) -> Result<(), String> {
+    let k = ks(info, 2)[0];
+    let unknown = Settings::from_iter([("no-such-parameter", "1")]);
+    match info.with(k, &unknown) {
+        Err(Error::UnknownParameter { method, name, .. })
+            if method == info.name && name == "no-such-parameter" => {}
+        other => return Err(format!("an unknown parameter: {:?}", other.err())),
+    }
+    match info.with(Some(0), &Settings::default()) {
+        Err(Error::Parameter { name, .. }) if name == "k" => {}
+        other => return Err(format!("k = 0: {:?}", other.err())),
+    }
+    let none = info.with(None, &Settings::default());
+    let some = info.with(Some(2), &Settings::default());
+    let as_told = match info.chooses_k {
+        ChoosesK::Never => matches!(none, Err(Error::NeedsK { .. })) && some.is_ok(),
+        ChoosesK::UnlessGiven => none.is_ok() && some.is_ok(),
+        ChoosesK::Always => none.is_ok() && matches!(some, Err(Error::Parameter { .. })),
+    };
+    if !as_told {
+        return Err(format!("says {:?} of k, but does otherwise", info.chooses_k));
+    }
+    for parameter in info.parameters {
+        let nonsense = Settings::from_iter([(parameter.name, "no such value")]);
+        match info.with(k, &nonsense) {
+            Err(Error::Parameter { name, .. }) if name == parameter.name => {}
+            other => return Err(format!("{}=nonsense: {:?}", parameter.name, other.err())),
+        }
+    }
+    Ok(())
+}
