@@ -3,17 +3,26 @@
 //!
 //! Methods break ties and draw random starts by position. If positions came from the file, a file
 //! sorted by class would leak the classes into the answer, and shuffling rows would change it. So
-//! a method is handed the ensemble in an order computed from its structure alone: every cluster
-//! and profile gets a fingerprint that ignores names and positions (colour refinement: a cluster
-//! is known by its weight and the profiles in it, a profile by its weight and its clusters, a
-//! member by its clusters, repeated a few rounds), and everything is sorted by fingerprint. What
-//! still ties is, but for exotic cases, truly interchangeable.
+//! a method is handed the ensemble in an order computed from its structure alone.
+//!
+//! Every profile gets a fingerprint that ignores names and positions, by colour refinement: a
+//! cluster is known by the profiles in it, a member by its clusters, a profile by its share of the
+//! weight and its clusters, in rounds until no more profiles are told apart. Those that still tie
+//! are, but for exotic cases, interchangeable, yet not independently of each other: in the
+//! ensemble of two crossing halves any of the four profiles may stand first, but then the one that
+//! shares no cluster with it is determined. So one of a tie is singled out and the rounds go on,
+//! until nothing ties. Clusters and members are then ordered by the places of their profiles.
 
 use crate::ensemble::profiles::{Profiles, mix};
 
-/// Rounds of refinement. Each lets a fingerprint see one step further; ties left after three are
-/// in practice symmetries.
-const ROUNDS: usize = 3;
+/// Entries of $H$ that telling profiles apart may visit. Enough to finish for every ensemble whose
+/// answer could hang on it; a huge one with thousands of interchangeable profiles (an id column
+/// among the members, say) keeps the rest of its ties in the given order rather than take minutes.
+const BUDGET: usize = 20_000_000;
+
+/// Rounds that any ensemble gets, however large: what ties after three of them is in practice
+/// interchangeable.
+const MIN_ROUNDS: usize = 3;
 
 /// Profiles in canonical order, with the way back.
 #[derive(Clone, Debug)]
@@ -29,25 +38,37 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// Reorders `profiles`. Time $O(u r)$ a round and a sort of the fingerprints.
+    /// Reorders `profiles`. Time $O(u r + u \log u)$ a round; most ensembles need two.
     pub fn new(profiles: &Profiles) -> Self {
-        let prints = Fingerprints::of(profiles);
-        let sorted = |prints: &[u64], range: std::ops::Range<usize>| {
-            let mut order: Vec<u32> = range.map(|i| i as u32).collect();
-            order.sort_by_key(|&i| prints[i as usize]);
-            order
-        };
+        let mut prints = Fingerprints::new(profiles);
+        // A round also sorts the prints, which costs about four more visits a profile.
+        let mut rounds = MIN_ROUNDS + BUDGET / (profiles.len() * (profiles.n_members() + 4)).max(1);
+        prints.refine(profiles, &mut rounds);
+        while rounds > 0
+            && let Some(s) = prints.first_tied()
+        {
+            prints.profiles[s] = mix(!prints.profiles[s]);
+            prints.refine(profiles, &mut rounds);
+        }
         let profile_at = sorted(&prints.profiles, 0..profiles.len());
+        for (place, &s) in profile_at.iter().enumerate() {
+            prints.profiles[s as usize] = mix(place as u64);
+        }
+        prints.see_profiles(profiles);
         let member_at = sorted(&prints.members, 0..profiles.n_members());
-        let cluster_at = member_at
-            .iter()
-            .flat_map(|&h| {
-                sorted(&prints.clusters, profiles.members()[h as usize].clusters.clone())
-            })
-            .collect::<Vec<_>>();
+        let clusters_of =
+            |&h: &u32| sorted(&prints.clusters, profiles.members()[h as usize].clusters.clone());
+        let cluster_at = member_at.iter().flat_map(clusters_of).collect::<Vec<_>>();
         let profiles = profiles.reordered(&profile_at, &member_at, &cluster_at);
         Canonical { profiles, profile_at, member_at, cluster_at }
     }
+}
+
+/// `range` by rising fingerprint, ties as they stand.
+fn sorted(prints: &[u64], range: std::ops::Range<usize>) -> Vec<u32> {
+    let mut order: Vec<u32> = range.map(|i| i as u32).collect();
+    order.sort_by_key(|&i| prints[i as usize]);
+    order
 }
 
 struct Fingerprints {
@@ -57,35 +78,163 @@ struct Fingerprints {
 }
 
 impl Fingerprints {
-    fn of(profiles: &Profiles) -> Self {
-        let mut prints = Fingerprints {
-            profiles: profiles.weights().iter().map(|w| mix(w.to_bits())).collect(),
+    /// What can be told of a profile by its weight alone.
+    ///
+    /// Weights count as shares of the largest, so that doubling all changes nothing; in single
+    /// precision, so that sums of fractional weights taken in another order are the same.
+    fn new(profiles: &Profiles) -> Self {
+        let largest = profiles.weights().iter().copied().fold(0.0, f64::max);
+        let print = |&w: &f64| mix(u64::from(((w / largest) as f32).to_bits()));
+        Fingerprints {
+            profiles: profiles.weights().iter().map(print).collect(),
             members: vec![0; profiles.n_members()],
             clusters: vec![0; profiles.n_clusters()],
-        };
-        for round in 1..=ROUNDS as u64 {
-            // Sums of mixed values do not depend on the order of the summands.
-            let mut clusters = vec![0u64; profiles.n_clusters()];
-            for s in 0..profiles.len() {
-                let print = prints.profiles[s];
-                profiles.for_each_entry(s, |_, c, p| {
-                    clusters[c] = clusters[c].wrapping_add(mix(print ^ mix(p.to_bits() ^ round)));
-                });
-            }
-            prints.clusters = clusters.into_iter().map(mix).collect();
-            for (print, member) in prints.members.iter_mut().zip(profiles.members()) {
-                let sum = |sum: u64, c: usize| sum.wrapping_add(mix(prints.clusters[c]));
-                *print = mix(member.clusters.clone().fold(round, sum));
-            }
-            for (s, print) in prints.profiles.iter_mut().enumerate() {
-                let mut sum = 0u64;
-                profiles.for_each_entry(s, |h, c, p| {
-                    let seen = prints.clusters[c] ^ prints.members[h].rotate_left(17);
-                    sum = sum.wrapping_add(mix(seen ^ mix(p.to_bits())));
-                });
-                *print = mix(*print ^ sum);
+        }
+    }
+
+    /// Refines until all profiles are told apart, a round tells no more apart, or no round is left.
+    fn refine(&mut self, profiles: &Profiles, rounds: &mut usize) {
+        let mut distinct = self.n_distinct();
+        while *rounds > 0 {
+            *rounds -= 1;
+            self.see_profiles(profiles);
+            self.see_clusters(profiles);
+            let before = std::mem::replace(&mut distinct, self.n_distinct());
+            if distinct == profiles.len() || distinct <= before {
+                break;
             }
         }
-        prints
+    }
+
+    /// Clusters and members by the profiles in them. Sums of mixed values do not depend on the
+    /// order of the summands.
+    fn see_profiles(&mut self, profiles: &Profiles) {
+        self.clusters.fill(0);
+        for (s, &print) in self.profiles.iter().enumerate() {
+            profiles.for_each_entry(s, |_, c, p| {
+                self.clusters[c] = self.clusters[c].wrapping_add(mix(print ^ mix(p.to_bits())));
+            });
+        }
+        self.clusters.iter_mut().for_each(|print| *print = mix(*print));
+        for (print, member) in self.members.iter_mut().zip(profiles.members()) {
+            let sum = |sum: u64, c: usize| sum.wrapping_add(mix(self.clusters[c]));
+            *print = mix(member.clusters.clone().fold(0, sum));
+        }
+    }
+
+    /// Profiles by what they were and the clusters they are in.
+    fn see_clusters(&mut self, profiles: &Profiles) {
+        for (s, print) in self.profiles.iter_mut().enumerate() {
+            let mut sum = 0u64;
+            profiles.for_each_entry(s, |h, c, p| {
+                let seen = self.clusters[c] ^ self.members[h].rotate_left(17);
+                sum = sum.wrapping_add(mix(seen ^ mix(p.to_bits())));
+            });
+            // The rotation keeps a print from cancelling against an equal sum.
+            *print = mix(print.rotate_left(31) ^ mix(sum));
+        }
+    }
+
+    fn n_distinct(&self) -> usize {
+        let mut prints = self.profiles.clone();
+        prints.sort_unstable();
+        prints.dedup();
+        prints.len()
+    }
+
+    /// The first profile of the tie with the smallest fingerprint.
+    fn first_tied(&self) -> Option<usize> {
+        let order = sorted(&self.profiles, 0..self.profiles.len());
+        let tied = order
+            .windows(2)
+            .find(|pair| self.profiles[pair[0] as usize] == self.profiles[pair[1] as usize]);
+        tied.map(|pair| pair[0] as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::rng::{Rng, Stream};
+    use crate::run::Run;
+    use proptest::prelude::*;
+
+    fn canonical(columns: &[Vec<Option<i64>>], weights: &[f64]) -> Canonical {
+        let member = |labels: &Vec<_>| HardMember::from_integers("", labels.clone()).into();
+        let ensemble = Ensemble::new(columns.iter().map(member).collect()).unwrap();
+        let ensemble = ensemble.with_weights(weights.to_vec()).unwrap();
+        Canonical::new(&Profiles::new(&ensemble, &Run::new(0).threads(1)).unwrap())
+    }
+
+    /// All that a method can see.
+    fn seen(canonical: &Canonical) -> (Vec<f64>, Vec<Vec<Option<usize>>>) {
+        let profiles = &canonical.profiles;
+        let row = |s| (0..profiles.n_members()).map(|h| profiles.label(s, h)).collect();
+        (profiles.weights().to_vec(), (0..profiles.len()).map(row).collect())
+    }
+
+    fn shuffled(
+        columns: &[Vec<Option<i64>>],
+        weights: &[f64],
+        rng: &mut Rng,
+    ) -> (Vec<Vec<Option<i64>>>, Vec<f64>) {
+        let objects = rng.permutation(weights.len());
+        let members = rng.permutation(columns.len());
+        let column = |&h: &u32| {
+            let old = &columns[h as usize];
+            let names = rng.permutation(10);
+            let rename = |label: i64| i64::from(names[label as usize]);
+            objects.iter().map(|&i| old[i as usize].map(rename)).collect()
+        };
+        let columns = members.iter().map(column).collect();
+        (columns, objects.iter().map(|&i| weights[i as usize]).collect())
+    }
+
+    /// Full of symmetries: every profile can be carried to every other.
+    #[test]
+    fn crossing_partitions_are_put_in_one_order_whatever_the_file() {
+        let digits = |f: fn(i64) -> i64| (0..27).map(|i| Some(f(i))).collect::<Vec<_>>();
+        let columns = [digits(|i| i % 3), digits(|i| i / 3 % 3), digits(|i| i / 9)];
+        let weights = [1.0; 27];
+        let mut rng = Rng::new(1, Stream::Data);
+        let reference = seen(&canonical(&columns, &weights));
+        for _ in 0..20 {
+            let (columns, weights) = shuffled(&columns, &weights, &mut rng);
+            assert_eq!(seen(&canonical(&columns, &weights)), reference);
+        }
+    }
+
+    /// More ties than the budget lets one break, on an ensemble that has no preferred order.
+    #[test]
+    fn an_id_column_is_put_in_one_order_in_bounded_time() {
+        let ids: Vec<Option<i64>> = (0..30_000).map(Some).collect();
+        let canonical = canonical(&[ids], &[1.0; 30_000]);
+        let (_, rows) = seen(&canonical);
+        let mut codes: Vec<_> = rows.into_iter().map(|row| row[0]).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, (0..30_000).map(Some).collect::<Vec<_>>());
+    }
+
+    proptest! {
+        #[test]
+        fn methods_see_the_same_ensemble_whatever_the_file(
+            (n, r) in (1usize..14, 1usize..6),
+            labels in proptest::collection::vec(proptest::option::weighted(0.9, 0i64..3), 14 * 6),
+            weights in proptest::collection::vec(1u8..3, 14),
+            seed: u64,
+        ) {
+            let columns: Vec<Vec<Option<i64>>> =
+                (0..r).map(|h| labels[h * n..(h + 1) * n].to_vec()).collect();
+            prop_assume!(columns.iter().all(|c| c.iter().any(Option::is_some)));
+            let weights: Vec<f64> = weights[..n].iter().map(|&w| f64::from(w)).collect();
+            let mut rng = Rng::new(seed, Stream::Data);
+            let (other, other_weights) = shuffled(&columns, &weights, &mut rng);
+            let one = seen(&canonical(&columns, &weights));
+            prop_assert_eq!(&one, &seen(&canonical(&other, &other_weights)));
+
+            let tripled: Vec<f64> = weights.iter().map(|w| 3.0 * w).collect();
+            prop_assert_eq!(one.1, seen(&canonical(&columns, &tripled)).1);
+        }
     }
 }

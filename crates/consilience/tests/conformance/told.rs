@@ -60,7 +60,7 @@ pub(crate) fn run() -> Run {
 impl Fit {
     /// The cluster of every object.
     pub(crate) fn labels(&self) -> Vec<Option<u32>> {
-        self.profiles.expand(&self.consensus.labels)
+        self.consensus.object_labels(&self.profiles)
     }
 
     /// The partition of the objects, clusters numbered by first appearance.
@@ -114,7 +114,7 @@ impl Fit {
         }
         Told {
             groups,
-            confidence: back(self.profiles.expand(&self.consensus.confidence)),
+            confidence: back(self.consensus.object_confidence(&self.profiles)),
             membership,
             correspondences,
             of_members,

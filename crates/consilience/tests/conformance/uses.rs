@@ -59,7 +59,7 @@ pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Re
         let answer = |ensemble: &consilience::ensemble::Ensemble, run: &Run| {
             let profiles = prepare(ensemble, info, run)?;
             let consensus = combine(&profiles, build(info, k).as_ref(), None, run)?;
-            Ok((profiles.expand(&consensus.labels), consensus))
+            Ok((consensus.object_labels(&profiles), consensus))
         };
         let (of_soft, of_hard) = (answer(&soft, &listening), answer(&soft.hardened(), &run()));
         let (labels, of_soft) = of_soft.map_err(|e: Error| e.to_string())?;
