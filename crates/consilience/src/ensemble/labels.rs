@@ -12,6 +12,14 @@ pub trait Code: Copy + Eq + Send + Sync + 'static {
 
     /// The cluster's index, or `None` if missing.
     fn index(self) -> Option<usize>;
+
+    /// The cluster's index plus one, or 0 if missing.
+    fn plus_one(self) -> u64;
+
+    /// The same code in another width, which must be wide enough.
+    fn convert<D: Code>(self) -> D {
+        self.index().map_or(D::MISSING, D::from_index)
+    }
 }
 
 macro_rules! impl_code {
@@ -20,13 +28,20 @@ macro_rules! impl_code {
             const MISSING: Self = <$t>::MAX;
             const CAPACITY: usize = <$t>::MAX as usize;
 
+            #[inline(always)]
             fn from_index(index: usize) -> Self {
                 debug_assert!(index < Self::CAPACITY);
                 index as $t
             }
 
+            #[inline(always)]
             fn index(self) -> Option<usize> {
                 (self != Self::MISSING).then_some(self as usize)
+            }
+
+            #[inline(always)]
+            fn plus_one(self) -> u64 {
+                u64::from(self.wrapping_add(1))
             }
         }
     )*};

@@ -6,6 +6,7 @@ mod encoder;
 mod incidence;
 mod labels;
 mod member;
+mod merge;
 mod profiles;
 
 pub use canonical::Canonical;

@@ -7,11 +7,12 @@
 
 use std::ops::Range;
 
-use hashbrown::HashTable;
+use rayon::prelude::*;
 
 use crate::ensemble::collection::Ensemble;
 use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::ensemble::member::{Member, argmax};
+use crate::ensemble::merge::{Merged, merge};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -21,6 +22,9 @@ pub const MISSING: u32 = u32::MAX;
 
 /// In the map from objects to profiles: no member labels the object, it has no profile.
 pub const NO_PROFILE: u32 = u32::MAX;
+
+/// Profiles whose rows are gathered at a time, column by column.
+const GATHER: usize = 1024;
 
 /// One member as the profiles see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +91,6 @@ impl Profiles {
                         .to_owned(),
             });
         }
-        run.tick("merging equal objects", 0, None)?;
         let mut first = 0;
         let (mut n_hard, mut n_soft) = (0, 0);
         let mut members = Vec::with_capacity(ensemble.members().len());
@@ -109,13 +112,31 @@ impl Profiles {
         }
         let widest = ensemble.members().iter().filter(|m| m.is_hard());
         let widest = widest.map(|m| m.clusters().len()).max().unwrap_or(0);
-        let hard = Labels::with_capacity(widest, 0);
-        let shape = (n_hard, n_soft);
-        match hard {
-            Labels::U8(rows) => merge(ensemble, members, rows, Labels::U8, shape),
-            Labels::U16(rows) => merge(ensemble, members, rows, Labels::U16, shape),
-            Labels::U32(rows) => merge(ensemble, members, rows, Labels::U32, shape),
-        }
+        run.install(|| {
+            let Merged { map, first, weights } = merge(ensemble, run)?;
+            let hard = match Labels::with_capacity(widest, 0) {
+                Labels::U8(_) => Labels::U8(gather(ensemble, &first, n_hard)),
+                Labels::U16(_) => Labels::U16(gather(ensemble, &first, n_hard)),
+                Labels::U32(_) => Labels::U32(gather(ensemble, &first, n_hard)),
+            };
+            let soft = gather_soft(ensemble, &first, n_soft);
+            let mut profiles =
+                Profiles { members, hard, n_hard, soft, weights, map, has_missing: false };
+            profiles.has_missing = profiles.find_missing();
+            Ok(profiles)
+        })
+    }
+
+    fn find_missing(&self) -> bool {
+        with_codes!(&self.hard, codes => codes.par_chunks(1 << 16).any(|codes| {
+            codes.iter().any(|code| code.index().is_none())
+        })) || self.members.iter().any(|member| match member.column {
+            Column::Hard(_) => false,
+            Column::Soft(first) => {
+                let columns = first..first + member.n_clusters();
+                self.soft.iter_rows().any(|row| row[columns.clone()].iter().all(|&p| p == 0.0))
+            }
+        })
     }
 
     /// The number of profiles, $u$.
@@ -343,74 +364,50 @@ impl Profiles {
     }
 }
 
-fn merge<C: Code + Into<u64>>(
-    ensemble: &Ensemble,
-    members: Vec<ProfileMember>,
-    mut rows: Vec<C>,
-    wrap: fn(Vec<C>) -> Labels,
-    (n_hard, n_soft): (usize, usize),
-) -> Result<Profiles> {
-    let n = ensemble.n_objects();
-    let mut soft: Vec<f64> = Vec::new();
-    let mut weights: Vec<f64> = Vec::new();
-    let mut map = Vec::with_capacity(n);
-    let mut hashes: Vec<u64> = Vec::new();
-    let mut seen: HashTable<u32> = HashTable::new();
-    let (mut tuple, mut memberships) = (vec![C::MISSING; n_hard], vec![0.0; n_soft]);
-    let mut has_missing = false;
-    for i in 0..n {
-        let mut labelled = 0;
-        for (member, place) in ensemble.members().iter().zip(&members) {
-            match (member, place.column) {
-                (Member::Hard(m), Column::Hard(column)) => {
-                    let code = m.labels().get(i);
-                    labelled += usize::from(code.is_some());
-                    tuple[column] = code.map_or(C::MISSING, C::from_index);
+/// The codes of the hard members of the objects in `first`, row by row.
+fn gather<C: Code>(ensemble: &Ensemble, first: &[u32], n_hard: usize) -> Vec<C> {
+    let mut rows = vec![C::MISSING; first.len() * n_hard];
+    if n_hard > 0 {
+        rows.par_chunks_mut(GATHER * n_hard).zip(first.par_chunks(GATHER)).for_each(
+            |(rows, first)| {
+                let hard = ensemble.members().iter().filter_map(|member| match member {
+                    Member::Hard(m) => Some(m.labels()),
+                    Member::Soft(_) => None,
+                });
+                for (column, labels) in hard.enumerate() {
+                    with_codes!(labels, codes => {
+                        for (row, &i) in rows.chunks_exact_mut(n_hard).zip(first) {
+                            row[column] = codes[i as usize].convert();
+                        }
+                    });
                 }
-                (Member::Soft(m), Column::Soft(first)) => {
-                    let row = m.memberships().row(i);
-                    labelled += usize::from(row.iter().any(|&p| p != 0.0));
-                    memberships[first..first + row.len()].copy_from_slice(row);
-                }
-                _ => unreachable!("columns were laid out from the same members"),
-            }
-        }
-        if labelled == 0 {
-            map.push(NO_PROFILE);
-            continue;
-        }
-        has_missing |= labelled < members.len();
-        let hash = tuple.iter().fold(0, |h, &c| mix(h ^ c.into()));
-        let hash = memberships.iter().fold(hash, |h, &p| mix(h ^ p.to_bits()));
-        let same = |&s: &u32| {
-            let s = s as usize;
-            rows[s * n_hard..(s + 1) * n_hard] == tuple
-                && soft[s * n_soft..(s + 1) * n_soft] == memberships
-        };
-        let s = if let Some(&s) = seen.find(hash, same) {
-            s
-        } else {
-            let s = weights.len() as u32;
-            rows.extend_from_slice(&tuple);
-            soft.extend_from_slice(&memberships);
-            weights.push(0.0);
-            hashes.push(hash);
-            seen.insert_unique(hash, s, |&s| hashes[s as usize]);
-            s
-        };
-        weights[s as usize] += ensemble.weights().map_or(1.0, |w| w[i]);
-        map.push(s);
+            },
+        );
     }
-    let u = weights.len();
-    Ok(Profiles {
-        members,
-        hard: wrap(rows),
-        n_hard,
-        soft: Matrix::from_vec(u, n_soft, soft),
-        weights,
-        map,
-        has_missing,
-    })
+    rows
+}
+
+/// The memberships of the soft members of the objects in `first`, row by row.
+fn gather_soft(ensemble: &Ensemble, first: &[u32], n_soft: usize) -> Matrix {
+    let mut rows = vec![0.0; first.len() * n_soft];
+    if n_soft > 0 {
+        rows.par_chunks_mut(GATHER * n_soft).zip(first.par_chunks(GATHER)).for_each(
+            |(rows, first)| {
+                for (row, &i) in rows.chunks_exact_mut(n_soft).zip(first) {
+                    let mut rest = row;
+                    for member in ensemble.members() {
+                        if let Member::Soft(m) = member {
+                            let memberships = m.memberships().row(i as usize);
+                            let (own, others) = rest.split_at_mut(memberships.len());
+                            own.copy_from_slice(memberships);
+                            rest = others;
+                        }
+                    }
+                }
+            },
+        );
+    }
+    Matrix::from_vec(first.len(), n_soft, rows)
 }
 
 /// The inverse of a permutation.

@@ -1,0 +1,580 @@
+//! Finding the distinct rows of an ensemble: the hot path of everything that follows.
+//!
+//! Every object's labels are packed into a few 64-bit words, a label taking no more bits than its
+//! member needs, and the words are merged by hashing. Waves of objects pass through three steps:
+//!
+//! 1. *Pack* (parallel over blocks of objects): read the columns, pack and hash the rows, and sort
+//!    them within the block by the upper bits of the hash, the row's *part*.
+//! 2. *Absorb* (parallel over parts): look up every row in the part's own table. A part sees its
+//!    rows in the order of the objects, so first appearances and the order in which weights are
+//!    added do not depend on how the work is split; and its table is small enough for the cache.
+//! 3. *Place* (parallel over blocks): write down for every object where its row appeared first.
+//!
+//! In the end first appearances are numbered by counting them from the start. No step compares
+//! anything but whole words, and none allocates memory for a row.
+
+use rayon::prelude::*;
+
+use crate::ensemble::collection::Ensemble;
+use crate::ensemble::labels::{Code, Labels, with_codes};
+use crate::ensemble::member::Member;
+use crate::ensemble::profiles::NO_PROFILE;
+use crate::error::Result;
+use crate::linalg::Matrix;
+use crate::run::Run;
+
+/// The distinct rows of an ensemble, in order of first appearance.
+pub(super) struct Merged {
+    /// The profile of every object.
+    pub(super) map: Vec<u32>,
+    /// The object that shows each profile first.
+    pub(super) first: Vec<u32>,
+    /// The weight of each profile, added up in the order of the objects.
+    pub(super) weights: Vec<f64>,
+}
+
+/// Words in a block: with their sorted copy they stay in the cache nearest to one core.
+const BLOCK_WORDS: usize = 1 << 14;
+/// Objects in a block, at most and at least.
+const BLOCK_ROWS: (usize, usize) = (1 << 13, 1 << 4);
+/// Blocks in a wave for every thread, enough to keep threads busy between two steps.
+const BLOCKS_PER_THREAD: usize = 16;
+/// Objects for every part, and the largest number of parts as a power of two.
+const ROWS_PER_PART: usize = 1 << 12;
+const MAX_PART_BITS: u32 = 8;
+
+/// Merges the equal rows of `ensemble`, which has fewer than [`NO_PROFILE`] objects.
+pub(super) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
+    let n = ensemble.n_objects();
+    let packing = Packing::new(ensemble);
+    let width = packing.width;
+    let block_rows = (BLOCK_WORDS / width).clamp(BLOCK_ROWS.1, BLOCK_ROWS.0);
+    let part_bits = (n / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
+    let n_blocks = n.div_ceil(block_rows).min(BLOCKS_PER_THREAD * rayon::current_num_threads());
+
+    let mut blocks: Vec<Block> = (0..n_blocks).map(|_| Block::default()).collect();
+    let mut parts: Vec<Part> = (0..1 << part_bits).map(|_| Part::default()).collect();
+    let mut map = vec![NO_PROFILE; n];
+    let wave_rows = n_blocks * block_rows;
+    for (wave, places) in map.chunks_mut(wave_rows).enumerate() {
+        let start = wave * wave_rows;
+        run.tick("merging equal objects", start as u64, Some(n as u64))?;
+        let blocks = &mut blocks[..places.len().div_ceil(block_rows)];
+        blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
+            let first = b * block_rows;
+            let len = block_rows.min(places.len() - first);
+            block.pack(&packing, start + first, len, part_bits);
+        });
+        let blocks = &*blocks;
+        parts.par_iter_mut().enumerate().for_each(|(p, part)| match width {
+            1 => part.absorb::<1>(p, blocks, width, ensemble.weights()),
+            2 => part.absorb::<2>(p, blocks, width, ensemble.weights()),
+            3 => part.absorb::<3>(p, blocks, width, ensemble.weights()),
+            4 => part.absorb::<4>(p, blocks, width, ensemble.weights()),
+            _ => part.absorb::<0>(p, blocks, width, ensemble.weights()),
+        });
+        places.par_chunks_mut(block_rows).enumerate().for_each(|(b, places)| {
+            for (p, part) in parts.iter().enumerate() {
+                let rows = blocks[b].rows_of(p);
+                let firsts = &part.found[part.found_start[b]..][..rows.len()];
+                for (&offset, &first) in blocks[b].offsets[rows].iter().zip(firsts) {
+                    places[offset as usize] = first;
+                }
+            }
+        });
+    }
+    // The keys are not needed any more; rows of profiles are read from the ensemble again.
+    drop(blocks);
+    let parts: Vec<_> = parts.into_iter().map(|part| (part.first, part.weights)).collect();
+    run.check()?;
+    Ok(number(map, &parts))
+}
+
+/// How the labels and memberships of an object are packed into words.
+struct Packing<'a> {
+    fields: Vec<Field<'a>>,
+    /// Words a row.
+    width: usize,
+}
+
+enum Field<'a> {
+    /// Codes plus one, so that missing is 0, at a place in a word of their own or shared.
+    Hard { labels: &'a Labels, word: usize, shift: u32 },
+    /// The bits of the memberships, a word each.
+    Soft { memberships: &'a Matrix, word: usize },
+}
+
+impl<'a> Packing<'a> {
+    fn new(ensemble: &'a Ensemble) -> Self {
+        let mut fields = Vec::with_capacity(ensemble.members().len());
+        let (mut words, mut used) = (0, u64::BITS);
+        for member in ensemble.members() {
+            if let Member::Hard(m) = member {
+                let bits = u64::BITS - (m.clusters().len() as u64).leading_zeros();
+                if used + bits > u64::BITS {
+                    (words, used) = (words + 1, 0);
+                }
+                fields.push(Field::Hard { labels: m.labels(), word: words - 1, shift: used });
+                used += bits;
+            }
+        }
+        for member in ensemble.members() {
+            if let Member::Soft(m) = member {
+                fields.push(Field::Soft { memberships: m.memberships(), word: words });
+                words += m.memberships().ncols();
+            }
+        }
+        Packing { fields, width: words }
+    }
+
+    /// Packs `len` rows from object `start` on: word `w` of row `i` goes to `words[w * len + i]`,
+    /// so that all rows are packed and hashed side by side.
+    fn pack(&self, start: usize, len: usize, words: &mut [u64]) {
+        words.fill(0);
+        for field in &self.fields {
+            match *field {
+                Field::Hard { labels, word, shift } => {
+                    let words = &mut words[word * len..(word + 1) * len];
+                    with_codes!(labels, codes => pack_codes(&codes[start..start + len], words, shift));
+                }
+                Field::Soft { memberships, word } => {
+                    for i in 0..len {
+                        for (j, &p) in memberships.row(start + i).iter().enumerate() {
+                            // Adding 0 makes the one zero out of -0 that equals it.
+                            words[(word + j) * len + i] = (p + 0.0).to_bits();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn pack_codes<C: Code>(codes: &[C], words: &mut [u64], shift: u32) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (word, &code) in words.iter_mut().zip(codes) {
+                *word |= code.plus_one() << shift;
+            }
+        },
+    );
+}
+
+/// Hashes the rows packed in `words`. A blank row, all words 0, has hash 0.
+fn hash_rows(words: &[u64], hashes: &mut [u64]) {
+    let len = hashes.len();
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            hashes.fill(0);
+            for words in words.chunks_exact(len) {
+                for (hash, &word) in hashes.iter_mut().zip(words) {
+                    let h = (*hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    *hash = h ^ (h >> 29);
+                }
+            }
+            for hash in hashes {
+                let h = (*hash ^ (*hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+                *hash = h ^ (h >> 32);
+            }
+        },
+    );
+}
+
+/// A block of objects: their rows packed, hashed, and sorted by part.
+#[derive(Default)]
+struct Block {
+    /// The first object.
+    start: usize,
+    /// The rows' words, row by row.
+    keys: Vec<u64>,
+    /// The lower halves of the rows' hashes.
+    tags: Vec<u32>,
+    /// The rows' places in the block.
+    offsets: Vec<u16>,
+    /// Where every part's rows begin.
+    part_start: Vec<u32>,
+    words: Vec<u64>,
+    hashes: Vec<u64>,
+}
+
+impl Block {
+    fn pack(&mut self, packing: &Packing, start: usize, len: usize, part_bits: u32) {
+        let width = packing.width;
+        self.start = start;
+        self.words.resize(width * len, 0);
+        self.hashes.resize(len, 0);
+        packing.pack(start, len, &mut self.words);
+        hash_rows(&self.words, &mut self.hashes);
+
+        // Two shifts, because a shift by all 64 bits is none.
+        let part_of = |hash: u64| (hash >> 1 >> (63 - part_bits)) as usize;
+        let n_parts = 1 << part_bits;
+        let mut next = vec![0u32; n_parts + 1];
+        let words = &self.words;
+        let blank = |i: usize, hash: u64| hash == 0 && (0..width).all(|w| words[w * len + i] == 0);
+        for (i, &hash) in self.hashes.iter().enumerate() {
+            next[part_of(hash) + 1] += u32::from(!blank(i, hash));
+        }
+        for p in 0..n_parts {
+            next[p + 1] += next[p];
+        }
+        self.part_start.clear();
+        self.part_start.extend_from_slice(&next);
+
+        let rows = next[n_parts] as usize;
+        self.keys.resize(rows * width, 0);
+        self.tags.resize(rows, 0);
+        self.offsets.resize(rows, 0);
+        for (i, &hash) in self.hashes.iter().enumerate() {
+            if blank(i, hash) {
+                continue;
+            }
+            let next = &mut next[part_of(hash)];
+            let at = *next as usize;
+            *next += 1;
+            self.tags[at] = hash as u32;
+            self.offsets[at] = i as u16;
+            for (w, key) in self.keys[at * width..(at + 1) * width].iter_mut().enumerate() {
+                *key = words[w * len + i];
+            }
+        }
+    }
+
+    /// The rows of part `p`.
+    fn rows_of(&self, p: usize) -> std::ops::Range<usize> {
+        self.part_start[p] as usize..self.part_start[p + 1] as usize
+    }
+}
+
+/// The distinct rows whose hashes begin with the same bits.
+#[derive(Default)]
+struct Part {
+    /// An open table with linear probing, at most half full: a row's tag above, its number plus one
+    /// below; 0 is a free slot.
+    slots: Vec<u64>,
+    /// The rows' words, row by row.
+    keys: Vec<u64>,
+    /// The object that shows each row first.
+    first: Vec<u32>,
+    weights: Vec<f64>,
+    /// For every row of the wave, in the order of the objects, the object that shows it first.
+    found: Vec<u32>,
+    /// Where in `found` the rows of every block begin.
+    found_start: Vec<usize>,
+}
+
+impl Part {
+    /// Looks up the rows of part `p` in `blocks` and adds the new ones. `W` is the width where it
+    /// is small enough to matter that the compiler knows it, otherwise 0.
+    fn absorb<const W: usize>(
+        &mut self,
+        p: usize,
+        blocks: &[Block],
+        width: usize,
+        weights: Option<&[f64]>,
+    ) {
+        let width = if W == 0 { width } else { W };
+        self.found.clear();
+        self.found_start.clear();
+        for block in blocks {
+            let rows = block.rows_of(p);
+            self.reserve(rows.len());
+            self.found_start.push(self.found.len());
+            let keys = &block.keys[rows.start * width..rows.end * width];
+            let tags = &block.tags[rows.clone()];
+            let offsets = &block.offsets[rows];
+            for ((key, &tag), &offset) in keys.chunks_exact(width).zip(tags).zip(offsets) {
+                let object = block.start + offset as usize;
+                let row = self.find_or_add(key, tag, object);
+                self.weights[row] += weights.map_or(1.0, |w| w[object]);
+                self.found.push(self.first[row]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = tag as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                break;
+            }
+            if (slot >> 32) as u32 == tag {
+                let row = slot as u32 as usize - 1;
+                if self.keys[row * key.len()..(row + 1) * key.len()] == *key {
+                    return row;
+                }
+            }
+            at = (at + 1) & mask;
+        }
+        let row = self.first.len();
+        self.slots[at] = u64::from(tag) << 32 | (row as u64 + 1);
+        self.keys.extend_from_slice(key);
+        self.first.push(object as u32);
+        self.weights.push(0.0);
+        row
+    }
+
+    /// Makes room for `more` rows that may all be new.
+    fn reserve(&mut self, more: usize) {
+        let needed = 2 * (self.first.len() + more).max(8);
+        if needed <= self.slots.len() {
+            return;
+        }
+        let mut slots = vec![0; needed.next_power_of_two()];
+        let mask = slots.len() - 1;
+        for &slot in self.slots.iter().filter(|&&slot| slot != 0) {
+            let mut at = (slot >> 32) as usize & mask;
+            while slots[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            slots[at] = slot;
+        }
+        self.slots = slots;
+    }
+}
+
+/// Objects in a chunk of the final numbering, a multiple of 64.
+const CHUNK: usize = 1 << 16;
+
+/// Numbers the rows by first appearance. `map` holds for every object the one that shows its row
+/// first; `parts` hold rising first objects and their weights.
+fn number(mut map: Vec<u32>, parts: &[(Vec<u32>, Vec<f64>)]) -> Merged {
+    // For every 64 objects which of them show something new, and how many before in the chunk do.
+    let mut news = vec![(0u64, 0u32); map.len().div_ceil(64)];
+    let counts: Vec<u32> = map
+        .par_chunks(CHUNK)
+        .zip(news.par_chunks_mut(CHUNK / 64))
+        .enumerate()
+        .map(|(chunk, (map, news))| {
+            let mut count = 0;
+            for ((word, map), news) in map.chunks(64).enumerate().zip(news) {
+                let start = (chunk * CHUNK + word * 64) as u32;
+                let is_new =
+                    map.iter().enumerate().map(|(i, &first)| (first == start + i as u32, i));
+                let bits = is_new.fold(0, |bits, (new, i)| bits | u64::from(new) << i);
+                *news = (bits, count);
+                count += bits.count_ones();
+            }
+            count
+        })
+        .collect();
+    let mut start = 0;
+    let starts: Vec<u32> = counts.iter().map(|count| (start, start += count).0).collect();
+    let number = |first: u32| {
+        let (bits, before) = news[first as usize / 64];
+        let below = bits & ((1 << (first % 64)) - 1);
+        starts[first as usize / CHUNK] + before + below.count_ones()
+    };
+
+    let (first, weights): (Vec<Vec<u32>>, Vec<Vec<f64>>) = (0..counts.len())
+        .into_par_iter()
+        .map(|chunk| {
+            let mut firsts = vec![0; counts[chunk] as usize];
+            let mut sums = vec![0.0; counts[chunk] as usize];
+            let objects = chunk * CHUNK..(chunk + 1) * CHUNK;
+            for (first, weights) in parts {
+                let from = first.partition_point(|&i| (i as usize) < objects.start);
+                let until = first.partition_point(|&i| (i as usize) < objects.end);
+                for (&first, &weight) in first[from..until].iter().zip(&weights[from..until]) {
+                    let at = (number(first) - starts[chunk]) as usize;
+                    (firsts[at], sums[at]) = (first, weight);
+                }
+            }
+            (firsts, sums)
+        })
+        .unzip();
+    map.par_chunks_mut(CHUNK).for_each(|map| {
+        for place in map.iter_mut().filter(|place| **place != NO_PROFILE) {
+            *place = number(*place);
+        }
+    });
+    Merged { map, first: first.concat(), weights: weights.concat() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ensemble::{HardMember, Profiles, SoftMember};
+    use crate::rng::{Rng, Stream};
+    use crate::run::CancelFlag;
+
+    /// What an object shows: its labels and the bits of its memberships.
+    type Row = Vec<(Option<usize>, Vec<u64>)>;
+
+    /// The slow, obvious version: a map from rows to profiles.
+    fn by_tree(ensemble: &Ensemble) -> (Vec<u32>, Vec<Row>, Vec<f64>) {
+        let mut seen = BTreeMap::<Row, u32>::new();
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        let map = (0..ensemble.n_objects()).map(|i| {
+            let value = |member: &Member| match member {
+                Member::Hard(m) => (m.labels().get(i), vec![]),
+                Member::Soft(m) => {
+                    (None, m.memberships().row(i).iter().map(|p| p.to_bits()).collect())
+                }
+            };
+            let row: Row = ensemble.members().iter().map(value).collect();
+            if row.iter().all(|(label, p)| label.is_none() && p.iter().all(|&bits| bits == 0)) {
+                return NO_PROFILE;
+            }
+            let s = *seen.entry(row.clone()).or_insert_with(|| {
+                rows.push(row);
+                weights.push(0.0);
+                rows.len() as u32 - 1
+            });
+            weights[s as usize] += ensemble.weights().map_or(1.0, |w| w[i]);
+            s
+        });
+        (map.collect(), rows, weights)
+    }
+
+    /// The rows as the profiles tell them, entry by entry.
+    fn rows_of(profiles: &Profiles) -> Vec<Row> {
+        let row = |s| {
+            let mut row: Row = profiles
+                .members()
+                .iter()
+                .map(|m| (None, if m.is_hard() { vec![] } else { vec![0; m.n_clusters()] }))
+                .collect();
+            profiles.for_each_entry(s, |h, cluster, p| {
+                let member = &profiles.members()[h];
+                let within = cluster - member.clusters.start;
+                if member.is_hard() {
+                    assert_eq!(p, 1.0);
+                    row[h].0 = Some(within);
+                } else {
+                    row[h].1[within] = p.to_bits();
+                }
+            });
+            row
+        };
+        (0..profiles.len()).map(row).collect()
+    }
+
+    /// What to draw for a member: clusters, whether soft, and the share of missing in percent.
+    type MemberShape = (usize, bool, usize);
+
+    /// `n` objects that show at most `distinct` rows.
+    fn draw(
+        n: usize,
+        distinct: usize,
+        members: &[MemberShape],
+        weighted: bool,
+        seed: u64,
+    ) -> Ensemble {
+        let mut rng = Rng::new(seed, Stream::Data);
+        let shown: Vec<usize> = (0..n).map(|_| rng.below(distinct)).collect();
+        let members: Vec<Member> = members
+            .iter()
+            .map(|&(k, soft, missing)| {
+                let labels: Vec<Option<usize>> = (0..distinct)
+                    .map(|s| (s == shown[0] || rng.below(100) >= missing).then(|| rng.below(k)))
+                    .collect();
+                if !soft {
+                    let labels = shown.iter().map(|&s| labels[s].map(|c| c as i64));
+                    return HardMember::from_integers("hard", labels).into();
+                }
+                let memberships = Matrix::from_fn(n, k, |i, j| match labels[shown[i]] {
+                    None => 0.0,
+                    Some(c) => 0.5 * f64::from(u8::from(c == j)) + 0.5 / k as f64,
+                });
+                let clusters = (0..k).map(|c| c.to_string()).collect();
+                SoftMember::new("soft", memberships, clusters).unwrap().into()
+            })
+            .collect();
+        let ensemble = Ensemble::new(members).unwrap();
+        if weighted {
+            let weights = (0..n).map(|_| 0.01 + rng.unit()).collect();
+            return ensemble.with_weights(weights).unwrap();
+        }
+        ensemble
+    }
+
+    fn check(ensemble: &Ensemble) {
+        let profiles = Profiles::new(ensemble, &Run::new(0).threads(1)).unwrap();
+        let (map, rows, weights) = by_tree(ensemble);
+        assert_eq!(profiles.map(), map);
+        assert_eq!(profiles.weights(), weights, "added in the order of the objects");
+        let has_missing =
+            rows.iter().flatten().any(|(label, p)| label.is_none() && p.iter().all(|&b| b == 0));
+        assert_eq!(profiles.has_missing(), has_missing);
+        assert_eq!(rows_of(&profiles), rows);
+        for threads in [2, 5] {
+            assert_eq!(Profiles::new(ensemble, &Run::new(0).threads(threads)).unwrap(), profiles);
+        }
+    }
+
+    fn shapes() -> impl Strategy<Value = Vec<MemberShape>> {
+        let hard =
+            (prop_oneof![1..20usize, Just(255), Just(256), 200..700usize], Just(false), 0..60usize);
+        let soft = (1..5usize, Just(true), 0..60usize);
+        proptest::collection::vec(prop_oneof![4 => hard, 1 => soft], 1..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn merging_agrees_with_a_map_of_rows(
+            members in shapes(),
+            n in prop_oneof![1..50usize, 1000..30_000usize],
+            distinct in prop_oneof![1..10usize, 1..2000usize, Just(1_000_000)],
+            weighted: bool,
+            seed: u64,
+        ) {
+            check(&draw(n, distinct, &members, weighted, seed));
+        }
+    }
+
+    /// More objects than a wave takes with one or two threads, and many parts.
+    #[test]
+    fn many_waves_agree_with_a_map_of_rows() {
+        let members = [(300, false, 5), (9, false, 50), (5, false, 0), (70_000, false, 90)];
+        check(&draw(400_000, 3000, &members, true, 1));
+        check(&draw(300_000, 300_000, &members, false, 2));
+    }
+
+    #[test]
+    fn rows_wider_than_the_words_of_a_block_are_merged() {
+        let members = vec![(60_000, false, 10); 600];
+        check(&draw(1500, 700, &members, true, 3));
+    }
+
+    #[test]
+    fn objects_without_any_label_have_no_profile() {
+        let labels = [None, Some(4), None, Some(4)];
+        let a = HardMember::from_integers("a", labels);
+        let zero = Matrix::from_vec(4, 1, vec![-0.0, 1.0, 0.0, 1.0]);
+        let b = SoftMember::new("b", zero, vec!["x".to_owned()]).unwrap();
+        let ensemble = Ensemble::new(vec![a.into(), b.into()]).unwrap();
+        let profiles = Profiles::new(&ensemble, &Run::new(0)).unwrap();
+        assert_eq!(profiles.map(), [NO_PROFILE, 0, NO_PROFILE, 0]);
+        assert_eq!(profiles.weights(), [2.0]);
+        assert!(!profiles.has_missing());
+    }
+
+    #[test]
+    fn rows_of_equal_hash_are_told_apart() {
+        let mut part = Part::default();
+        part.reserve(3);
+        let found = [[1, 2], [1, 3], [1, 2]].map(|key| part.find_or_add(&key, 7, 0));
+        assert_eq!(found, [0, 1, 0]);
+    }
+
+    #[test]
+    fn a_cancelled_merge_stops() {
+        let flag = CancelFlag::default();
+        flag.cancel();
+        let run = Run::new(0).cancel_flag(flag);
+        let ensemble = draw(10, 10, &[(3, false, 0)], false, 0);
+        assert_eq!(Profiles::new(&ensemble, &run), Err(crate::Error::Cancelled));
+    }
+}
