@@ -108,7 +108,10 @@ fn check(a: &Matrix) -> Result<usize> {
     if a.as_slice().iter().all(|x| x.is_finite()) {
         return Ok(a.nrows());
     }
-    Err(Error::Numerical { what: WHAT, problem: "the matrix has entries that are not finite".into() })
+    Err(Error::Numerical {
+        what: WHAT,
+        problem: "the matrix has entries that are not finite".into(),
+    })
 }
 
 /// $A = Q T Q^T$ with $T$ tridiagonal and $Q$ a product of Householder reflections.
@@ -166,12 +169,11 @@ impl Tridiagonal {
         if count == 0 {
             return;
         }
-        let need =
-            householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
-                n - 1,
-                self.factor.nrows(),
-                count,
-            );
+        let need = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+            n - 1,
+            self.factor.nrows(),
+            count,
+        );
         householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
             self.basis.as_faer().transpose().submatrix(1, 0, n - 1, n - 1),
             self.factor.as_ref(),
@@ -246,9 +248,8 @@ mod tests {
             1 => -1.0,
             _ => 0.0,
         });
-        let exact = |j: usize| {
-            2.0 - 2.0 * ((n - j) as f64 * std::f64::consts::PI / (n + 1) as f64).cos()
-        };
+        let exact =
+            |j: usize| 2.0 - 2.0 * ((n - j) as f64 * std::f64::consts::PI / (n + 1) as f64).cos();
         let found = all(&a);
         for (j, value) in found.values.iter().enumerate() {
             assert!((value - exact(j)).abs() < 1e-12, "{j}: {value} {}", exact(j));

@@ -8,6 +8,4 @@ mod product;
 pub use eigen::{Eigen, eigen, eigenvalues};
 pub use lanczos::largest;
 pub use matrix::Matrix;
-pub use product::{
-    mirror_lower, product, product_into, subtract_product, symmetric_product_into,
-};
+pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};
