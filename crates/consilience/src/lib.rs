@@ -2,9 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod base;
+pub mod choose_k;
 pub mod consensus;
 pub mod ensemble;
 mod error;
+pub mod explain;
 pub mod graph;
 pub mod linalg;
 mod rng;

@@ -2,7 +2,7 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::voting;
+use crate::consensus::{ea, voting};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -43,6 +43,8 @@ pub struct Shape {
     pub r: usize,
     /// Clusters of all members together.
     pub total_clusters: usize,
+    /// Whether some member does not label some profile.
+    pub missing: bool,
 }
 
 impl Shape {
@@ -53,6 +55,7 @@ impl Shape {
             u: profiles.len(),
             r: profiles.n_members(),
             total_clusters: profiles.n_clusters(),
+            missing: profiles.has_missing(),
         }
     }
 }
@@ -123,7 +126,8 @@ pub struct ParameterInfo {
 }
 
 /// All consensus methods, by name.
-pub static METHODS: &[&MethodInfo] = &[&voting::INFO];
+pub static METHODS: &[&MethodInfo] =
+    &[&ea::SINGLE, &ea::AVERAGE, &ea::COMPLETE, &ea::WEIGHTED, &voting::INFO];
 
 /// The method of this name.
 pub fn method(name: &str) -> Result<&'static MethodInfo> {

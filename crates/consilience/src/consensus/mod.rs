@@ -5,12 +5,14 @@
 //! independent of the order of objects and members and numbers the clusters.
 
 mod combine;
+mod ea;
 mod method;
 mod outcome;
 mod settings;
 mod voting;
 
 pub use combine::{combine, prepare};
+pub use ea::{Ea, EaLink, EaParams};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };

@@ -1,6 +1,7 @@
 //! Ensembles of clusterings and their profiles.
 
 mod canonical;
+mod coassociation;
 mod collection;
 mod encoder;
 mod incidence;
@@ -10,6 +11,7 @@ mod merge;
 mod profiles;
 
 pub use canonical::Canonical;
+pub use coassociation::CoAssociation;
 pub use collection::Ensemble;
 pub use encoder::LabelEncoder;
 pub(crate) use labels::with_codes;

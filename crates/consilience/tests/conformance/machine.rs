@@ -49,7 +49,7 @@ pub(crate) fn threads_change_no_bit_in_large_ensembles(
         .into_iter()
         .map(|n| (n, 9))
         .find(|&(n, r)| {
-            let shape = Shape { n, u: n, r, total_clusters: 5 * r };
+            let shape = Shape { n, u: n, r, total_clusters: 5 * r, missing: false };
             build(info, ks(info, 4)[0]).cost(&shape) <= MODEST
         })
         .ok_or("needs more than 64 MiB for 1,000 objects")?;

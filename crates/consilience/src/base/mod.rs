@@ -1,0 +1,3 @@
+//! Clusterings of plain tables: what ensembles are made of and methods end with.
+
+pub mod linkage;

@@ -1,0 +1,3 @@
+//! Rules that find the number of clusters.
+
+pub mod lifetime;
