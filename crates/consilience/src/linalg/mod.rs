@@ -1,11 +1,15 @@
 //! Numerics that know nothing of ensembles.
 
+mod assignment;
 mod eigen;
 mod lanczos;
 mod matrix;
 mod product;
+mod xlogx;
 
+pub use assignment::{max_assignment, max_assignment_dense};
 pub use eigen::{Eigen, eigen, eigenvalues};
 pub use lanczos::largest;
 pub use matrix::Matrix;
 pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};
+pub use xlogx::{XLogXTable, xlogx};
