@@ -10,6 +10,7 @@ mod error;
 pub mod explain;
 pub mod graph;
 pub mod linalg;
+pub mod metrics;
 mod rng;
 mod run;
 #[cfg(test)]

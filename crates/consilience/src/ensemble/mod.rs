@@ -3,6 +3,7 @@
 mod canonical;
 mod coassociation;
 mod collection;
+mod contingency;
 mod encoder;
 mod incidence;
 mod labels;
@@ -13,6 +14,7 @@ mod profiles;
 pub use canonical::Canonical;
 pub use coassociation::CoAssociation;
 pub use collection::Ensemble;
+pub use contingency::{Cell, Contingency};
 pub use encoder::LabelEncoder;
 pub(crate) use labels::with_codes;
 pub use labels::{Code, Labels};

@@ -240,6 +240,17 @@ impl Profiles {
         }
     }
 
+    /// The memberships of profile `s` in the clusters of member `h`, all 0 where missing; `None`
+    /// if the member is hard.
+    pub fn memberships(&self, s: usize, h: usize) -> Option<&[f64]> {
+        match self.members[h].column {
+            Column::Hard(_) => None,
+            Column::Soft(first) => {
+                Some(&self.soft.row(s)[first..first + self.members[h].n_clusters()])
+            }
+        }
+    }
+
     /// Whether member `h` labels profile `s`.
     pub fn is_labelled(&self, s: usize, h: usize) -> bool {
         match self.members[h].column {

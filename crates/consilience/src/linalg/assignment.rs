@@ -159,17 +159,14 @@ impl Search {
                     }
                     self.distance[j] = distance;
                     self.from[j] = i;
-                    heap.push(Reached(distance, j));
+                    heap.push(Reverse(Reached(distance, j)));
                 }
             }
-            let mut heap_pop = || {
-                std::iter::from_fn(|| heap.pop()).find(|&Reached(d, j)| {
-                    // An entry that was bettered since.
-                    !self.settled[j] && d == self.distance[j]
-                })
-            };
-            match heap_pop() {
-                Some(Reached(d, j)) if d < loner.0 => {
+            // Entries that were bettered since they were pushed are passed over.
+            let nearest = std::iter::from_fn(|| heap.pop())
+                .find(|&Reverse(Reached(d, j))| !self.settled[j] && d == self.distance[j]);
+            match nearest {
+                Some(Reverse(Reached(d, j))) if d < loner.0 => {
                     self.settled[j] = true;
                     done.push(j);
                     reached = d;
@@ -243,7 +240,10 @@ mod tests {
         assert!(columns.windows(2).all(|pair| pair[0] != pair[1]), "{column_of:?}");
     }
 
-    fn matrix(values: impl Strategy<Value = f64>, most: usize) -> impl Strategy<Value = Matrix> {
+    fn matrix(
+        values: impl Strategy<Value = f64> + 'static,
+        most: usize,
+    ) -> impl Strategy<Value = Matrix> {
         let values = values.boxed();
         (1..=most, 1..=most).prop_flat_map(move |(rows, columns)| {
             proptest::collection::vec(values.clone(), rows * columns)
