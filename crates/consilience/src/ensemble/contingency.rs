@@ -56,6 +56,10 @@ impl Code for Option<u32> {
     fn index(self) -> Option<usize> {
         self.map(|label| label as usize)
     }
+
+    fn plus_one(self) -> u64 {
+        self.map_or(0, |label| u64::from(label) + 1)
+    }
 }
 
 impl Contingency {

@@ -21,7 +21,7 @@ pub enum Normalisation {
     /// $H_a + H_b - I$, the joint entropy.
     Joint,
     /// $\tfrac12 \ln(k_a k_b)$: what the entropies could be at most. For $k_a = k_b$ this is
-    /// $\ln k$, equation (1) of the w-MI paper (Gao, Gu, Li and Liao). Below 1 for two equal
+    /// $\ln k$, equation (1) of the w-MI paper (Gao, Gu, Li and Liao 2007). Below 1 for two equal
     /// clusterings unless their clusters are of one size.
     LogK,
 }
