@@ -1,2 +1,6 @@
 //! The command line.
+
+#[allow(dead_code, unused_imports)]
+mod io;
+
 fn main() {}

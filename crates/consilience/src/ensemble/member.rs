@@ -1,6 +1,6 @@
 //! One clustering of the ensemble, hard or soft.
 
-use crate::ensemble::labels::Labels;
+use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 
@@ -39,6 +39,29 @@ impl HardMember {
     pub(crate) fn from_parts(name: String, labels: Labels, clusters: Vec<String>) -> Self {
         debug_assert!(labels.iter().flatten().all(|c| c < clusters.len()));
         HardMember { name, labels, clusters }
+    }
+
+    /// A member from label codes and the clusters' names, for readers that number labels themselves.
+    /// Every code must have a name; every name should occur.
+    pub fn from_codes(
+        name: impl Into<String>,
+        labels: Labels,
+        clusters: Vec<String>,
+    ) -> Result<Self> {
+        let name = name.into();
+        fn first_beyond<C: Code>(codes: &[C], clusters: usize) -> Option<usize> {
+            codes.iter().position(|code| code.index().is_some_and(|c| c >= clusters))
+        }
+        let beyond = with_codes!(&labels, codes => first_beyond(codes, clusters.len()));
+        if let Some(row) = beyond {
+            return Err(Error::Value {
+                what: format!("member `{name}`"),
+                row,
+                column: None,
+                problem: format!("there are names for {} clusters only", clusters.len()),
+            });
+        }
+        Ok(Self::from_parts(name, labels, clusters))
     }
 
     /// A member from any integers; `None` is missing. Clusters are numbered in order of appearance
@@ -176,6 +199,16 @@ impl Member {
         matches!(self, Member::Hard(_))
     }
 
+    /// The same member under another name.
+    #[must_use]
+    pub fn renamed(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        match self {
+            Member::Hard(m) => Member::Hard(HardMember { name, ..m }),
+            Member::Soft(m) => Member::Soft(SoftMember { name, ..m }),
+        }
+    }
+
     /// The same member with one label an object: the cluster of largest membership, the first of
     /// equals.
     #[must_use]
@@ -227,6 +260,16 @@ mod tests {
         assert_eq!(member.clusters(), ["7", "-3"]);
         let codes: Vec<_> = member.labels().iter().collect();
         assert_eq!(codes, [Some(0), None, Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn codes_without_a_name_are_refused() {
+        let labels = Labels::U8(vec![0, u8::MAX, 1]);
+        let clusters = vec!["x".to_owned(), "y".to_owned()];
+        let member = HardMember::from_codes("a", labels.clone(), clusters).unwrap();
+        assert_eq!(member, HardMember::from_codes("a", labels.clone(), member.clusters().to_vec()).unwrap());
+        let error = HardMember::from_codes("a", labels, vec!["x".to_owned()]).unwrap_err();
+        assert_eq!(error.to_string(), "member `a`, row 2: there are names for 1 clusters only");
     }
 
     #[test]

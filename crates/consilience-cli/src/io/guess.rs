@@ -1,0 +1,95 @@
+//! Is this table of numbers perhaps a table of clusterings?
+
+use consilience::ensemble::MEMBERSHIP_TOLERANCE;
+use consilience::linalg::Matrix;
+
+use super::clusterings::soft_name;
+
+/// How many rows and how many pairs of columns are looked at.
+const ROWS: usize = 10_000;
+const PAIRS: usize = 20;
+/// The adjusted Rand index above which two columns are taken for clusterings of one set of objects.
+/// Neighbouring features that are small integers (pixels, counts, ratings) stay below 0.2 on the
+/// data sets tried; members of an ensemble are rarely below 0.3.
+const AGREEMENT: f64 = 0.3;
+
+/// Why the table is most likely one of clusterings; `None` if nothing suggests it.
+///
+/// Small integers alone are no evidence: pixels and counts look the same. It takes columns called
+/// `NAME:CLUSTER` whose rows sum to 1, or columns that all number their values without gaps from 0
+/// or 1 *and* agree with one another like clusterings of the same objects.
+pub(super) fn clusterings(names: &[String], values: &Matrix) -> Option<String> {
+    memberships(names, values).or_else(|| labels(values))
+}
+
+fn memberships(names: &[String], values: &Matrix) -> Option<String> {
+    let members: Vec<&str> = names.iter().map(|name| Some(soft_name(name)?.0)).collect::<Option<_>>()?;
+    let member = *members.first()?;
+    let columns: Vec<usize> = (0..names.len()).filter(|&j| members[j] == member).collect();
+    let sums_to_one = |row: &[f64]| {
+        let sum: f64 = columns.iter().map(|&j| row[j]).sum();
+        (sum - 1.0).abs() <= MEMBERSHIP_TOLERANCE
+    };
+    values
+        .iter_rows()
+        .take(ROWS)
+        .all(sums_to_one)
+        .then(|| format!("the columns `{member}:...` are memberships that sum to 1 in every row"))
+}
+
+fn labels(values: &Matrix) -> Option<String> {
+    let rows = values.nrows().min(ROWS);
+    // With few rows, agreement is chance.
+    if values.ncols() < 2 || rows < 20 {
+        return None;
+    }
+    let columns: Vec<Vec<usize>> =
+        (0..values.ncols()).map(|j| codes(values, j, rows)).collect::<Option<_>>()?;
+    // Yes-or-no features are too common to be suspicious.
+    if columns.iter().all(|codes| codes.iter().max() < Some(&2)) {
+        return None;
+    }
+    let pairs = columns.len().min(PAIRS + 1) - 1;
+    let agreement: f64 =
+        columns.windows(2).take(pairs).map(|pair| adjusted_rand(&pair[0], &pair[1])).sum();
+    let agreement = agreement / pairs as f64;
+    (agreement >= AGREEMENT).then(|| {
+        format!(
+            "every column numbers groups from 0 or 1, and neighbouring columns group the rows \
+             alike (adjusted Rand index {agreement:.2})"
+        )
+    })
+}
+
+/// The values of a column as group numbers, if they are integers without gaps from 0 or 1 (or -1,
+/// for unassigned) and few.
+fn codes(values: &Matrix, j: usize, rows: usize) -> Option<Vec<usize>> {
+    const FEW: usize = 256;
+    let code = |i: usize| {
+        let value = values[(i, j)] + 1.0;
+        (value.fract() == 0.0 && (0.0..FEW as f64).contains(&value)).then_some(value as usize)
+    };
+    let codes: Vec<usize> = (0..rows).map(code).collect::<Option<_>>()?;
+    let mut seen = [false; FEW];
+    codes.iter().for_each(|&c| seen[c] = true);
+    // Shifted by one, so 0 is -1 and groups start at 1 or 2.
+    let first = if seen[1] { 1 } else { 2 };
+    let groups = seen[first..].iter().take_while(|&&s| s).count();
+    let gapless = seen[first + groups..].iter().all(|&s| !s);
+    (gapless && groups >= 2 && groups <= rows / 2).then_some(codes)
+}
+
+/// The adjusted Rand index of two groupings with few groups.
+fn adjusted_rand(a: &[usize], b: &[usize]) -> f64 {
+    let pairs = |n: f64| n * (n - 1.0) / 2.0;
+    let width = |codes: &[usize]| codes.iter().max().map_or(0, |max| max + 1);
+    let (wide, long) = (width(b), width(a));
+    let mut table = Matrix::zeros(long, wide);
+    a.iter().zip(b).for_each(|(&i, &j)| table[(i, j)] += 1.0);
+    let together: f64 = table.as_slice().iter().map(|&n| pairs(n)).sum();
+    let in_a: f64 = table.iter_rows().map(|row| pairs(row.iter().sum())).sum();
+    let in_b: f64 = (0..wide).map(|j| pairs(table.iter_rows().map(|row| row[j]).sum())).sum();
+    let expected = in_a * in_b / pairs(a.len() as f64);
+    let largest = f64::midpoint(in_a, in_b);
+    if largest == expected { 0.0 } else { (together - expected) / (largest - expected) }
+}

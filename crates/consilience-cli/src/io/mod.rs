@@ -1,0 +1,138 @@
+//! Tables in and out: the only part of the program that opens files of data.
+//!
+//! Reading goes in two steps. A *format* ([`text`], [`npy`], [`columnar`]) turns bytes into a
+//! [`Table`](table::Table): columns of label codes, numbers or text, according to the role that
+//! each column's name gives it. A *meaning* ([`features`], [`clusterings`]) hands out the roles and
+//! checks what came back. No step holds the cells of a label column as strings.
+//!
+//! Writing is one step: a list of named columns goes to any format, first under a temporary name.
+
+mod clusterings;
+mod columns;
+mod dialect;
+mod error;
+mod features;
+mod guess;
+mod join;
+mod source;
+mod table;
+mod target;
+mod text;
+mod write;
+
+use std::path::Path;
+
+pub(crate) use clusterings::{ClusteringTable, read_clusterings, read_labels};
+pub(crate) use error::{InputError, Place};
+pub(crate) use features::{FeatureTable, read_features};
+pub(crate) use table::Ids;
+pub(crate) use target::{OutputError, Target};
+pub(crate) use write::{
+    Cells, write_consensus, write_correspondences, write_dendrogram, write_matrix, write_membership,
+    write_members, write_table, write_text,
+};
+
+/// The kind of a file, told by its ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Text, cells separated by commas (when read: whatever is detected).
+    Csv {
+        /// Compressed by gzip.
+        gzip: bool,
+    },
+    /// Text, cells separated by tabs (when read: whatever is detected).
+    Tsv {
+        /// Compressed by gzip.
+        gzip: bool,
+    },
+    /// Apache Parquet.
+    Parquet,
+    /// One NumPy array.
+    Npy,
+    /// An Arrow IPC file.
+    Arrow,
+}
+
+impl Format {
+    /// The endings there are, for messages.
+    pub(crate) const ENDINGS: &'static str =
+        ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .arrow";
+
+    /// The format of a path, if its ending is known; `-` is CSV.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        if path == Path::new("-") {
+            return Some(Format::Csv { gzip: false });
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let (stem, gzip) = name.strip_suffix(".gz").map_or((&*name, false), |stem| (stem, true));
+        match stem.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("csv") => Some(Format::Csv { gzip }),
+            Some("tsv") => Some(Format::Tsv { gzip }),
+            Some("parquet") if !gzip => Some(Format::Parquet),
+            Some("npy") if !gzip => Some(Format::Npy),
+            Some("arrow") if !gzip => Some(Format::Arrow),
+            _ => None,
+        }
+    }
+}
+
+/// What to put in place of missing feature values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Impute {
+    /// The mean of the column's other values.
+    Mean,
+    /// Their median.
+    Median,
+}
+
+/// How tables are read; the fields are the command line's options of the same names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ReadOptions {
+    /// The column of identifiers.
+    pub(crate) id: Option<String>,
+    /// The column of known classes; for clusterings also a file.
+    pub(crate) truth: Option<String>,
+    /// The column of object weights, or a file with them.
+    pub(crate) weights: Option<String>,
+    /// Columns to leave out.
+    pub(crate) drop: Vec<String>,
+    /// Whether the first line of text is data.
+    pub(crate) no_header: bool,
+    /// A cell that means "missing", besides the empty one, `NA` and `NaN`.
+    pub(crate) missing: Option<String>,
+    /// What to put in place of missing feature values; without it they are refused.
+    pub(crate) impute: Option<Impute>,
+}
+
+/// Reads a file of any kind.
+fn read_table(
+    path: &Path,
+    options: &ReadOptions,
+    plan: &dyn table::Plan,
+    run: &consilience::Run,
+) -> Result<table::Table, InputError> {
+    match Format::of(path) {
+        Some(Format::Csv { gzip }) => text::read(path, gzip, b',', options, plan, run),
+        Some(Format::Tsv { gzip }) => text::read(path, gzip, b'\t', options, plan, run),
+        _ => Err(InputError::UnknownEnding { file: error::shown(path) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_tells_the_format() {
+        let of = |path: &str| Format::of(Path::new(path));
+        assert_eq!(of("-"), Some(Format::Csv { gzip: false }));
+        assert_eq!(of("a/b.CSV"), Some(Format::Csv { gzip: false }));
+        assert_eq!(of("b.v2.tsv.gz"), Some(Format::Tsv { gzip: true }));
+        assert_eq!(of("b.parquet"), Some(Format::Parquet));
+        assert_eq!(of("b.npy"), Some(Format::Npy));
+        assert_eq!(of("b.arrow"), Some(Format::Arrow));
+        for unknown in ["b", "b.gz", "b.parquet.gz", "b.xlsx", ".csv/b"] {
+            assert_eq!(of(unknown), None);
+        }
+    }
+}
