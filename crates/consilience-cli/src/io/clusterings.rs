@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use consilience::Run;
-use consilience::ensemble::{
-    Code, HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, SoftMember,
-};
+use consilience::ensemble::{Code, HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, SoftMember};
 use consilience::linalg::Matrix;
 
 use super::columns::{self, Named, no_column, whole_numbers};
@@ -228,7 +226,8 @@ fn label_role(name: &str) -> Role {
 /// prose, such as `Unnamed: 0`.
 pub(super) fn soft_name(column: &str) -> Option<(&str, &str)> {
     let (name, cluster) = column.rsplit_once(':')?;
-    (!name.is_empty() && !cluster.is_empty() && !cluster.starts_with(' ')).then_some((name, cluster))
+    (!name.is_empty() && !cluster.is_empty() && !cluster.starts_with(' '))
+        .then_some((name, cluster))
 }
 
 /// Refuses a column in which all labels are numbers and some are not whole.
@@ -319,9 +318,8 @@ fn minus_one_is_missing(labels: &mut LabelColumn) -> bool {
     if !names.iter().all(|name| name.parse::<i64>().is_ok()) {
         return false;
     }
-    let to: Vec<Option<u32>> = (0..names.len())
-        .map(|c| (c != gone).then(|| (c - usize::from(c > gone)) as u32))
-        .collect();
+    let to: Vec<Option<u32>> =
+        (0..names.len()).map(|c| (c != gone).then(|| (c - usize::from(c > gone)) as u32)).collect();
     let mut names = names.clone();
     names.remove(gone);
     labels.rename(&to, names);
@@ -360,9 +358,14 @@ fn check_memberships(
         let problem = if let Some(j) = odd {
             let cluster = &clusters[j];
             if row[j].is_nan() {
-                format!("the membership in cluster `{cluster}` is missing; fill it in, or empty all")
+                format!(
+                    "the membership in cluster `{cluster}` is missing; fill it in, or empty all"
+                )
             } else {
-                format!("the membership in cluster `{cluster}` must be a number >= 0, got {}", row[j])
+                format!(
+                    "the membership in cluster `{cluster}` must be a number >= 0, got {}",
+                    row[j]
+                )
             }
         } else if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
             format!(
@@ -389,7 +392,8 @@ fn aligned(member: Member, rows: &Rows, n: usize) -> Result<Member> {
         (Member::Hard(hard), rows) => rows.member(&hard)?.into(),
         (Member::Soft(soft), rows) => {
             let old = soft.memberships();
-            let new = Matrix::from_fn(n, old.ncols(), |i, j| rows.of(i).map_or(0.0, |i| old[(i, j)]));
+            let new =
+                Matrix::from_fn(n, old.ncols(), |i, j| rows.of(i).map_or(0.0, |i| old[(i, j)]));
             SoftMember::new(soft.name(), new, soft.clusters().to_vec())?.into()
         }
     })
@@ -431,7 +435,8 @@ fn read_weights(
     let column = only_column(&table, &named, "weights")?;
     let values = columns::weights(&table, column)?;
     let rows = checked_rows(&table, objects.as_ref(), ids, n)?;
-    let weights: Vec<f64> = (0..n).map(|i| rows.of(i).map_or(f64::NAN, |row| values[row])).collect();
+    let weights: Vec<f64> =
+        (0..n).map(|i| rows.of(i).map_or(f64::NAN, |row| values[row])).collect();
     check_weights(&table.names[column], &weights, ids)?;
     Ok(weights)
 }
@@ -501,9 +506,7 @@ fn check_drop(options: &ReadOptions, parts: &[Part]) -> Result<()> {
     let known: Vec<&String> = parts.iter().flat_map(|part| &part.table.names).collect();
     match options.drop.iter().find(|name| !known.contains(name)) {
         None => Ok(()),
-        Some(name) => {
-            Err(InputError::NothingToDrop { name: name.clone(), known: listed(&known) })
-        }
+        Some(name) => Err(InputError::NothingToDrop { name: name.clone(), known: listed(&known) }),
     }
 }
 
@@ -548,7 +551,10 @@ fn warn_unlabelled(
             },
             Member::Soft(soft) => {
                 let rows = soft.memberships().iter_rows();
-                labelled.iter_mut().zip(rows).for_each(|(l, row)| *l |= row.iter().any(|&m| m > 0.0));
+                labelled
+                    .iter_mut()
+                    .zip(rows)
+                    .for_each(|(l, row)| *l |= row.iter().any(|&m| m > 0.0));
             }
         }
     }

@@ -30,7 +30,8 @@ impl Named {
 
     /// Finds them all, or says which is not there.
     pub(super) fn demand(options: &ReadOptions, file: &str, names: &[String]) -> Result<Self> {
-        let asked = [("--id", &options.id), ("--truth", &options.truth), ("--weights", &options.weights)];
+        let asked =
+            [("--id", &options.id), ("--truth", &options.truth), ("--weights", &options.weights)];
         let asked = asked.into_iter().filter_map(|(option, name)| Some((option, name.as_ref()?)));
         let drop = options.drop.iter().map(|name| ("--drop", name));
         for (option, name) in asked.chain(drop) {
@@ -119,6 +120,7 @@ pub(super) fn whole_numbers(labels: &mut LabelColumn) {
     };
     let Some(numbers) = names.iter().map(whole).collect::<Option<Vec<i64>>>() else { return };
     let mut renamed = super::table::Names::default();
-    let to = numbers.iter().map(|number| Some(renamed.code(&number.to_string()))).collect::<Vec<_>>();
+    let to =
+        numbers.iter().map(|number| Some(renamed.code(&number.to_string()))).collect::<Vec<_>>();
     labels.rename(&to, renamed.list);
 }

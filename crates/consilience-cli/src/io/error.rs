@@ -75,7 +75,9 @@ pub(crate) enum InputError {
     #[error("{file}, {place}, column `{column}`: `{value}` is not a number; {hint}")]
     NotANumber { file: String, place: Place, column: String, value: String, hint: String },
 
-    #[error("{file}, {place}, column `{column}`: {value} is not a finite number; correct or drop it")]
+    #[error(
+        "{file}, {place}, column `{column}`: {value} is not a finite number; correct or drop it"
+    )]
     NotFinite { file: String, place: Place, column: String, value: f64 },
 
     #[error(
@@ -84,7 +86,9 @@ pub(crate) enum InputError {
     )]
     MissingValue { file: String, place: Place, column: String },
 
-    #[error("{file}, column `{column}`: every value is missing; leave it out with --drop '{column}'")]
+    #[error(
+        "{file}, column `{column}`: every value is missing; leave it out with --drop '{column}'"
+    )]
     AllMissing { file: String, column: String },
 
     #[error("{file} has no column `{name}` ({option}); it has {known}")]
@@ -99,7 +103,9 @@ pub(crate) enum InputError {
     #[error("{file}, {place}, column `{column}`: the identifier is missing; every row needs one")]
     MissingId { file: String, place: Place, column: String },
 
-    #[error("{file}: `{id}` in column `{column}` stands in {first} and again in {second}; identifiers must differ")]
+    #[error(
+        "{file}: `{id}` in column `{column}` stands in {first} and again in {second}; identifiers must differ"
+    )]
     DuplicateId { file: String, column: String, id: String, first: Place, second: Place },
 
     #[error(
@@ -114,7 +120,9 @@ pub(crate) enum InputError {
     #[error("{file}, {place}, clustering `{member}`: {problem}")]
     Membership { file: String, place: Place, member: String, problem: String },
 
-    #[error("{file}, {place}, column `{column}`: a weight must be a finite number > 0, got {value}")]
+    #[error(
+        "{file}, {place}, column `{column}`: a weight must be a finite number > 0, got {value}"
+    )]
     Weight { file: String, place: Place, column: String, value: f64 },
 
     #[error(

@@ -39,11 +39,7 @@ impl FeatureTable {
 }
 
 /// Reads a table of features.
-pub(crate) fn read_features(
-    path: &Path,
-    options: &ReadOptions,
-    run: &Run,
-) -> Result<FeatureTable> {
+pub(crate) fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<FeatureTable> {
     let mut table = match read_table(path, options, &Features(options), run) {
         Err(error @ InputError::NotANumber { .. }) if path != Path::new("-") => {
             return Err(mostly_text(path, options, run).unwrap_or(error));
@@ -57,9 +53,8 @@ pub(crate) fn read_features(
     let truth = named.truth.map(|column| labels(&mut table, column)).transpose()?;
     let weights = named.weights.map(|column| weights(&table, column)).transpose()?;
 
-    let is_feature = |&j: &usize| {
-        matches!(table.columns[j], Column::Number(_)) && named.weights != Some(j)
-    };
+    let is_feature =
+        |&j: &usize| matches!(table.columns[j], Column::Number(_)) && named.weights != Some(j);
     let features: Vec<usize> = (0..table.names.len()).filter(is_feature).collect();
     let columns: Vec<String> = features.iter().map(|&j| table.names[j].clone()).collect();
     let mut values = match named.weights {

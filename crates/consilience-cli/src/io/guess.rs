@@ -23,7 +23,8 @@ pub(super) fn clusterings(names: &[String], values: &Matrix) -> Option<String> {
 }
 
 fn memberships(names: &[String], values: &Matrix) -> Option<String> {
-    let members: Vec<&str> = names.iter().map(|name| Some(soft_name(name)?.0)).collect::<Option<_>>()?;
+    let members: Vec<&str> =
+        names.iter().map(|name| Some(soft_name(name)?.0)).collect::<Option<_>>()?;
     let member = *members.first()?;
     let columns: Vec<usize> = (0..names.len()).filter(|&j| members[j] == member).collect();
     let sums_to_one = |row: &[f64]| {

@@ -28,8 +28,8 @@ pub(crate) use features::{FeatureTable, read_features};
 pub(crate) use table::Ids;
 pub(crate) use target::{OutputError, Target};
 pub(crate) use write::{
-    Cells, write_consensus, write_correspondences, write_dendrogram, write_matrix, write_membership,
-    write_members, write_table, write_text,
+    Cells, write_consensus, write_correspondences, write_dendrogram, write_matrix, write_members,
+    write_membership, write_table, write_text,
 };
 
 /// The kind of a file, told by its ending.

@@ -78,7 +78,11 @@ impl Target {
 
     /// How it is called in messages.
     pub(super) fn shown(&self) -> String {
-        if self.is_stdout() { "standard output".to_owned() } else { self.path.display().to_string() }
+        if self.is_stdout() {
+            "standard output".to_owned()
+        } else {
+            self.path.display().to_string()
+        }
     }
 
     fn folder(&self) -> &Path {

@@ -15,11 +15,11 @@ use hashbrown::HashTable;
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use rayon::prelude::*;
 
+use super::ReadOptions;
 use super::dialect::{self, Header, OpenQuote};
 use super::error::{InputError, Place, Result, shown};
 use super::source::{fill, open_text};
 use super::table::{Column, Ids, MISSING, Places, Plan, Role, Table, check_names, hash};
-use super::ReadOptions;
 
 /// Bytes a piece. Large enough that its dictionaries cost nothing, small enough for the caches.
 const PIECE: usize = 1 << 20;
@@ -58,8 +58,9 @@ fn read_from(
     let mut pieces = Pieces::new(source, file);
     let head = pieces.head()?;
     let separator = dialect::separator(head, preferred);
-    let (mut cells, mut body) = dialect::record(head, 0, separator)
-        .map_err(|OpenQuote(at)| InputError::OpenQuote { file: file.to_owned(), line: line_of(head, at) })?;
+    let (mut cells, mut body) = dialect::record(head, 0, separator).map_err(|OpenQuote(at)| {
+        InputError::OpenQuote { file: file.to_owned(), line: line_of(head, at) }
+    })?;
     // Blank lines before the table are not a record of one empty cell.
     while cells.len() == 1 && cells[0].is_empty() && body < head.len() {
         let next = dialect::record(head, body, separator);
@@ -514,7 +515,11 @@ impl Words {
     #[inline]
     fn end(&self, padded: &[u8], at: usize) -> usize {
         let (_, mark) = self.look(padded, at);
-        if mark != 0 { at + (mark.trailing_zeros() >> 3) as usize } else { self.far_end(padded, at) }
+        if mark != 0 {
+            at + (mark.trailing_zeros() >> 3) as usize
+        } else {
+            self.far_end(padded, at)
+        }
     }
 
     fn far_end(&self, padded: &[u8], at: usize) -> usize {
@@ -624,7 +629,8 @@ impl Join {
         // The place of each column among those of its kind.
         let (mut labels, mut texts) = (0, 0);
         let columns = self.table.columns.iter_mut().map(|column| {
-            let counter = if matches!(column, Column::Labels(_)) { &mut labels } else { &mut texts };
+            let counter =
+                if matches!(column, Column::Labels(_)) { &mut labels } else { &mut texts };
             let place = *counter;
             *counter += usize::from(matches!(column, Column::Labels(_) | Column::Text(_)));
             (place, column)
@@ -636,7 +642,9 @@ impl Join {
                     labels.append(&piece.labels[place].names, &piece.labels[place].codes);
                 }
             }
-            Column::Text(texts) => pieces.iter().for_each(|piece| texts.append(&piece.texts[place])),
+            Column::Text(texts) => {
+                pieces.iter().for_each(|piece| texts.append(&piece.texts[place]))
+            }
             Column::Number(_) | Column::Skipped => {}
         });
         for piece in &pieces {

@@ -226,8 +226,11 @@ pub(crate) fn write_matrix(
     matrix: &Matrix,
     run: &Run,
 ) -> Result<(), OutputError> {
-    let columns: Vec<_> =
-        names.iter().enumerate().map(|(j, name)| (name.clone(), Cells::Column(matrix, j))).collect();
+    let columns: Vec<_> = names
+        .iter()
+        .enumerate()
+        .map(|(j, name)| (name.clone(), Cells::Column(matrix, j)))
+        .collect();
     write_table(target, &columns, run)
 }
 
@@ -292,8 +295,7 @@ fn write_text_table(
     };
     for batch in (0..rows).step_by(CHUNK * BATCH) {
         run.tick("writing", batch as u64, Some(rows as u64))?;
-        let starts: Vec<usize> =
-            (batch..rows.min(batch + CHUNK * BATCH)).step_by(CHUNK).collect();
+        let starts: Vec<usize> = (batch..rows.min(batch + CHUNK * BATCH)).step_by(CHUNK).collect();
         let texts: Vec<Vec<u8>> = run.install(|| starts.into_par_iter().map(format).collect());
         for text in texts {
             writer.write_all(&text)?;

@@ -267,7 +267,10 @@ mod tests {
         let labels = Labels::U8(vec![0, u8::MAX, 1]);
         let clusters = vec!["x".to_owned(), "y".to_owned()];
         let member = HardMember::from_codes("a", labels.clone(), clusters).unwrap();
-        assert_eq!(member, HardMember::from_codes("a", labels.clone(), member.clusters().to_vec()).unwrap());
+        assert_eq!(
+            member,
+            HardMember::from_codes("a", labels.clone(), member.clusters().to_vec()).unwrap()
+        );
         let error = HardMember::from_codes("a", labels, vec!["x".to_owned()]).unwrap_err();
         assert_eq!(error.to_string(), "member `a`, row 2: there are names for 1 clusters only");
     }
