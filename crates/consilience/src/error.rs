@@ -63,6 +63,18 @@ pub enum Error {
         distinct: usize,
     },
 
+    /// More clusters were asked for than the data have distinct rows.
+    #[error(
+        "k = {k} clusters asked for, but the data have only {distinct} distinct rows: choose k \
+         between 1 and {distinct}"
+    )]
+    TooFewRows {
+        /// The number asked for.
+        k: usize,
+        /// How many distinct rows there are.
+        distinct: usize,
+    },
+
     /// There is nothing to work on.
     #[error("{what} is empty: {hint}")]
     Empty {

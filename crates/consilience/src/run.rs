@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::rng::{Rng, Stream};
 
@@ -41,6 +43,18 @@ impl CancelFlag {
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// Why a computation stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// It is not iterative: the answer is complete.
+    Done,
+    /// Changes fell below the tolerance, or nothing could be improved.
+    Converged,
+    /// The largest number of iterations was reached first.
+    MaxIterations,
 }
 
 /// The circumstances of a computation, shared by all its parts and threads.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::ensemble::Profiles;
 use crate::linalg::Matrix;
+pub use crate::run::Stop;
 
 /// In the labels of a consensus: the method leaves this profile unassigned.
 pub const NO_CLUSTER: u32 = u32::MAX;
@@ -50,18 +51,6 @@ pub struct Convergence {
     pub iterations: usize,
     /// Why it stopped.
     pub stop: Stop,
-}
-
-/// Why a computation stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stop {
-    /// It is not iterative: the answer is complete.
-    Done,
-    /// Changes fell below the tolerance, or nothing could be improved.
-    Converged,
-    /// The largest number of iterations was reached first.
-    MaxIterations,
 }
 
 impl Convergence {
