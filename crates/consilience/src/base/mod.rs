@@ -1,3 +1,23 @@
 //! Clusterings of plain tables: what ensembles are made of and methods end with.
 
+// A kernel is compiled for the machine's wide registers only where it is inlined into the closure
+// that `pulp::Arch::dispatch` runs.
+#![allow(clippy::inline_always)]
+
+mod distance;
+mod exact_sum;
+mod fuzzy_kmeans;
+mod kmeans;
 pub mod linkage;
+mod macqueen;
+mod scale;
+mod start;
+mod table;
+
+pub use distance::nearest_centres;
+pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
+pub use kmeans::{KMeans, KMeansFit, KMeansParams};
+pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
+pub use scale::{SCALINGS, Scaler, Scaling};
+pub use start::Start;
+pub use table::{Float, Table};

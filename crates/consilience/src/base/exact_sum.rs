@@ -1,0 +1,215 @@
+//! Sums of rows by cluster that do not depend on the order of their terms.
+//!
+//! Lloyd's iteration moves few rows from one cluster to another once it has settled, and it would
+//! be a waste to add up all rows again. Adding and subtracting floats, however, rounds, and the
+//! rounding depends on the path: centres would drift, and the labels of near-ties with them. So
+//! each term is first cut into two parts, each a multiple of a quantum so coarse that all sums of
+//! such multiples are exact in `f64` (pre-rounded summation: Rump, Ogita and Oishi 2008; Demmel and
+//! Nguyen 2013). A sum is then the same bits whichever way it came about: by chunks, on any number
+//! of threads, or by differences.
+//!
+//! With $B_j = \sum_i w_i |x_{ij}|$ and $n$ rows, what a term loses is at most $2^{-100} n B_j$:
+//! nothing at all unless its magnitude is far below the mean, and then less than the rounding of an
+//! ordinary sum.
+
+use crate::base::table::{Float, Table};
+use crate::linalg::Matrix;
+
+/// How terms of each column are cut; shared by all sums over one table.
+#[derive(Clone, Debug)]
+pub(super) struct Quanta {
+    /// One constant a column, the weights last. Adding it and subtracting it again rounds to a
+    /// multiple of the column's coarse quantum.
+    coarse: Vec<f64>,
+    /// The same for the remainder.
+    fine: Vec<f64>,
+}
+
+impl Quanta {
+    /// The quanta for sums over rows of `data`, each at most once in every cluster.
+    pub(super) fn new<T: Float>(data: &Table<'_, T>, weights: Option<&[f64]>) -> Self {
+        let (n, d) = (data.nrows(), data.ncols());
+        let mut bounds = vec![0.0; d + 1];
+        for i in 0..n {
+            let w = weights.map_or(1.0, |w| w[i]);
+            for (bound, x) in bounds.iter_mut().zip(data.row(i)) {
+                *bound += w * x.to_f64().abs();
+            }
+            bounds[d] += w;
+        }
+        // 1.5 * 2^52 quanta: a sum with a term of magnitude below 2^51 quanta stays in the binade
+        // whose spacing is the quantum. Bounds are doubled because they are rounded sums.
+        let constant = |bound: f64| 1.5 * power_above(2.0 * bound);
+        let coarse: Vec<f64> = bounds.iter().map(|&b| constant(2.0 * b)).collect();
+        let quantum = |constant: f64| constant / 1.5 / (1u64 << 52) as f64;
+        let fine = coarse.iter().map(|&c| constant(quantum(c) * n as f64)).collect();
+        Quanta { coarse, fine }
+    }
+}
+
+/// The smallest power of two above `x >= 0`; 0 if `x` is subnormal, for then sums are exact anyway.
+fn power_above(x: f64) -> f64 {
+    const EXPONENT: u64 = 0x7ff << 52;
+    2.0 * f64::from_bits(x.to_bits() & EXPONENT)
+}
+
+/// Weighted sums of rows and weights, one a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ClusterSums {
+    /// Coarse parts, k rows of d + 1: the columns, then the weights.
+    coarse: Vec<f64>,
+    /// Fine parts.
+    fine: Vec<f64>,
+    /// How many rows are in each cluster.
+    rows: Vec<i64>,
+    width: usize,
+}
+
+impl ClusterSums {
+    /// Empty sums of `k` clusters in `d` columns.
+    pub(super) fn zeros(k: usize, d: usize) -> Self {
+        let width = d + 1;
+        let zeros = vec![0.0; k * width];
+        ClusterSums { coarse: zeros.clone(), fine: zeros, rows: vec![0; k], width }
+    }
+
+    /// Puts a row into cluster `to`.
+    #[inline(always)]
+    pub(super) fn add<T: Float>(&mut self, to: usize, row: &[T], weight: f64, quanta: &Quanta) {
+        self.rows[to] += 1;
+        let range = to * self.width..(to + 1) * self.width;
+        let (coarse, fine) = (&mut self.coarse[range.clone()], &mut self.fine[range]);
+        for_each_part(row, weight, quanta, |j, high, low| {
+            coarse[j] += high;
+            fine[j] += low;
+        });
+    }
+
+    /// Moves a row from cluster `from` to cluster `to`.
+    #[inline(always)]
+    pub(super) fn shift<T: Float>(
+        &mut self,
+        from: usize,
+        to: usize,
+        row: &[T],
+        weight: f64,
+        quanta: &Quanta,
+    ) {
+        self.rows[from] -= 1;
+        self.rows[to] += 1;
+        let (from, to) = (from * self.width, to * self.width);
+        for_each_part(row, weight, quanta, |j, high, low| {
+            self.coarse[from + j] -= high;
+            self.coarse[to + j] += high;
+            self.fine[from + j] -= low;
+            self.fine[to + j] += low;
+        });
+    }
+
+    /// Adds the sums of other rows.
+    pub(super) fn merge(&mut self, other: &ClusterSums) {
+        let add = |a: &mut [f64], b: &[f64]| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        add(&mut self.coarse, &other.coarse);
+        add(&mut self.fine, &other.fine);
+        self.rows.iter_mut().zip(&other.rows).for_each(|(a, b)| *a += b);
+    }
+
+    /// How many rows cluster `c` has.
+    pub(super) fn n_rows(&self, c: usize) -> usize {
+        self.rows[c] as usize
+    }
+
+    /// Writes the weighted means into the rows of `centres`; an empty cluster's row is left alone.
+    pub(super) fn means_into(&self, centres: &mut Matrix) {
+        for c in (0..self.rows.len()).filter(|&c| self.rows[c] > 0) {
+            let at = |j: usize| self.coarse[c * self.width + j] + self.fine[c * self.width + j];
+            let weight = at(self.width - 1);
+            for (j, mean) in centres.row_mut(c).iter_mut().enumerate() {
+                *mean = at(j) / weight;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn for_each_part<T: Float>(
+    row: &[T],
+    weight: f64,
+    quanta: &Quanta,
+    mut take: impl FnMut(usize, f64, f64),
+) {
+    let (d, last) = (row.len(), quanta.coarse.len() - 1);
+    let (coarse, fine) = (&quanta.coarse[..d], &quanta.fine[..d]);
+    for j in 0..d {
+        let (high, low) = parts(weight * row[j].to_f64(), coarse[j], fine[j]);
+        take(j, high, low);
+    }
+    let (high, low) = parts(weight, quanta.coarse[last], quanta.fine[last]);
+    take(last, high, low);
+}
+
+#[inline(always)]
+fn parts(term: f64, coarse: f64, fine: f64) -> (f64, f64) {
+    let high = (term + coarse) - coarse;
+    let low = ((term - high) + fine) - fine;
+    (high, low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = f64> {
+        prop_oneof![-1e3..1e3, -1e-6..1e-6, -1e12..1e12, Just(0.0)]
+    }
+
+    proptest! {
+        #[test]
+        fn sums_do_not_depend_on_the_way(
+            rows in prop::collection::vec((prop::array::uniform3(value()), 1e-3..1e3, 0..3usize), 1..60),
+            weighted: bool,
+        ) {
+            let values: Vec<f64> = rows.iter().flat_map(|(x, _, _)| *x).collect();
+            let weights: Vec<f64> = rows.iter().map(|(_, w, _)| *w).collect();
+            let weights = weighted.then_some(&weights[..]);
+            let data = Table::new(rows.len(), 3, &values);
+            let quanta = Quanta::new(&data, weights);
+            let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+
+            let mut forward = ClusterSums::zeros(3, 3);
+            let mut detour = ClusterSums::zeros(3, 3);
+            let mut second = ClusterSums::zeros(3, 3);
+            for i in (0..rows.len()).rev() {
+                let half = if i % 2 == 0 { &mut detour } else { &mut second };
+                half.add((rows[i].2 + 1) % 3, data.row(i), weight(i), &quanta);
+            }
+            detour.merge(&second);
+            for (i, (_, _, c)) in rows.iter().enumerate() {
+                forward.add(*c, data.row(i), weight(i), &quanta);
+                detour.shift((c + 1) % 3, *c, data.row(i), weight(i), &quanta);
+            }
+            prop_assert_eq!(&forward, &detour);
+
+            let mut means = Matrix::zeros(3, 3);
+            forward.means_into(&mut means);
+            for c in 0..3 {
+                let inside: Vec<usize> = (0..rows.len()).filter(|&i| rows[i].2 == c).collect();
+                let total: f64 = inside.iter().map(|&i| weight(i)).sum();
+                for j in 0..3 {
+                    if inside.is_empty() {
+                        prop_assert_eq!(means[(c, j)], 0.0);
+                        continue;
+                    }
+                    let plain: f64 = inside.iter().map(|&i| weight(i) * rows[i].0[j]).sum();
+                    let size: f64 = inside.iter().map(|&i| weight(i) * rows[i].0[j].abs()).sum();
+                    let all: f64 = (0..rows.len()).map(|i| weight(i) * rows[i].0[j].abs()).sum();
+                    // The rounding of the plain sum, and n terms that lose n B / 2^100 each.
+                    let lost = (rows.len() * rows.len()) as f64 * all / 2f64.powi(100);
+                    let slack = (60.0 * f64::EPSILON * size + lost) / total;
+                    prop_assert!((means[(c, j)] - plain / total).abs() <= slack);
+                }
+            }
+        }
+    }
+}

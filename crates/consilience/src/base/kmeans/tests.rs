@@ -1,0 +1,191 @@
+//! Tests of k-means as a whole.
+
+use super::*;
+use crate::rng::Rng;
+use proptest::prelude::*;
+
+fn column(values: &[f64]) -> Matrix {
+    Matrix::from_vec(values.len(), 1, values.to_vec())
+}
+
+fn given(centres: &[f64]) -> KMeansParams {
+    KMeansParams::new(centres.len()).start(Start::Given(column(centres))).tol(0.0)
+}
+
+fn fit(params: KMeansParams, data: &Matrix) -> KMeansFit {
+    params.check().unwrap().fit(data, &Run::new(0), Stream::Restart).unwrap()
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    let two = || KMeansParams::new(2);
+    let wide = Start::Given(Matrix::zeros(3, 1));
+    let nan = Start::Given(column(&[0.0, f64::NAN]));
+    let once = Start::Given(column(&[0.0, 1.0]));
+    for (bad, name) in [
+        (KMeansParams::new(0), "`k`"),
+        (two().n_init(0), "`n_init`"),
+        (two().max_iter(0), "`max_iter`"),
+        (two().tol(-1.0), "`tol`"),
+        (two().tol(f64::NAN), "`tol`"),
+        (two().start(wide), "`start`"),
+        (two().start(nan), "row 1, column `0`"),
+        (two().start(once).n_init(2), "`n_init`"),
+    ] {
+        let refusal = bad.check().unwrap_err().to_string();
+        assert!(refusal.contains(name), "{refusal}");
+    }
+}
+
+#[test]
+fn an_empty_cluster_takes_the_farthest_row() {
+    // The third centre is nearest to nothing; 10 is the row farthest from its centre.
+    let data = column(&[0.0, 1.0, 2.0, 10.0]);
+    let found = fit(given(&[0.0, 3.0, 100.0]), &data);
+    assert_eq!(found.labels[3], 2);
+    assert_eq!(found.centres[(2, 0)], 10.0);
+    let mut sizes = [0; 3];
+    found.labels.iter().for_each(|&c| sizes[c as usize] += 1);
+    assert!(!sizes.contains(&0));
+}
+
+#[test]
+fn ties_go_to_the_lowest_index() {
+    let found = fit(given(&[0.0, 2.0]).max_iter(1), &column(&[0.0, 1.0, 2.0]));
+    assert_eq!(found.labels[..2], [0, 0]);
+}
+
+#[test]
+fn as_many_clusters_as_rows() {
+    let data = column(&[3.0, 1.0, 2.0]);
+    for start in [Start::Random, Start::PlusPlus] {
+        let found = fit(KMeansParams::new(3).start(start), &data);
+        assert_eq!(found.inertia, 0.0);
+        let mut labels = found.labels;
+        labels.sort_unstable();
+        assert_eq!(labels, [0, 1, 2]);
+    }
+}
+
+#[test]
+fn more_clusters_than_distinct_rows_are_refused() {
+    let data = column(&[1.0, 1.0, 2.0, 2.0]);
+    for start in [Start::Random, Start::PlusPlus] {
+        let kmeans = KMeansParams::new(3).start(start).check().unwrap();
+        let refused = kmeans.fit(&data, &Run::new(0), Stream::Restart);
+        assert_eq!(refused, Err(Error::TooFewRows { k: 3, distinct: 2 }));
+    }
+    let kmeans = given(&[0.0, 1.0, 2.0, 3.0, 4.0]).check().unwrap();
+    let refused = kmeans.fit(&data, &Run::new(0), Stream::Restart);
+    assert_eq!(refused, Err(Error::TooFewRows { k: 5, distinct: 2 }));
+}
+
+#[test]
+fn one_row_and_constant_data_make_one_cluster() {
+    let one = fit(KMeansParams::new(1), &Matrix::from_vec(1, 2, vec![4.0, -1.0]));
+    assert_eq!((one.labels, one.inertia), (vec![0], 0.0));
+    assert_eq!(one.centres.as_slice(), [4.0, -1.0]);
+    let constant = fit(KMeansParams::new(1), &column(&[7.0; 5]));
+    assert_eq!((constant.inertia, constant.stop), (0.0, Stop::Converged));
+}
+
+#[test]
+fn unusable_values_are_refused() {
+    let kmeans = KMeansParams::new(1).check().unwrap();
+    let data = Matrix::from_vec(2, 2, vec![0.0, 1.0, f64::INFINITY, 3.0]);
+    let refusal = kmeans.fit(&data, &Run::new(0), Stream::Restart).unwrap_err().to_string();
+    assert!(refusal.starts_with("the data, row 1, column `0`"), "{refusal}");
+}
+
+#[test]
+fn a_raised_flag_stops_it() {
+    let flag = crate::CancelFlag::default();
+    flag.cancel();
+    let run = Run::new(0).cancel_flag(flag);
+    let kmeans = KMeansParams::new(1).check().unwrap();
+    assert_eq!(kmeans.fit(&column(&[0.0, 1.0]), &run, Stream::Restart), Err(Error::Cancelled));
+}
+
+#[test]
+fn max_iter_stops_it() {
+    let data = column(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    let found = fit(given(&[0.0, 1.0]).max_iter(1), &data);
+    assert_eq!((found.iterations, found.stop), (1, Stop::MaxIterations));
+    assert_eq!(fit(given(&[0.0, 1.0]), &data).stop, Stop::Converged);
+}
+
+/// Points around `k` far-off places.
+fn separated(n: usize, d: usize, k: usize, seed: u64) -> Matrix {
+    let mut rng = Rng::new(seed, Stream::Data);
+    let places: Vec<f64> = (0..k * d).map(|_| 100.0 * rng.normal()).collect();
+    let values = (0..n * d).map(|i| places[(i / d % k) * d + i % d] + rng.normal()).collect();
+    Matrix::from_vec(n, d, values)
+}
+
+#[test]
+fn single_precision_gives_the_same_partition_of_separated_data() {
+    let data = separated(3000, 5, 4, 1);
+    let single: Vec<f32> = data.as_slice().iter().map(|&x| x as f32).collect();
+    let kmeans = KMeansParams::new(4).n_init(3).check().unwrap();
+    let double = kmeans.fit(&data, &Run::new(0), Stream::Restart).unwrap();
+    let table = Table::new(3000, 5, &single);
+    let single = kmeans.fit(table, &Run::new(0), Stream::Restart).unwrap();
+    assert_eq!(single.labels, double.labels);
+}
+
+#[test]
+fn the_same_bits_on_any_number_of_threads() {
+    let data = separated(5000, 3, 7, 2);
+    let kmeans = KMeansParams::new(9).n_init(3).check().unwrap();
+    let on = |threads| kmeans.fit(&data, &Run::new(3).threads(threads), Stream::Restart).unwrap();
+    assert_eq!(on(1), on(2));
+}
+
+/// Rows of few values, so that ties, copies and empty clusters are common.
+fn rows(n: std::ops::Range<usize>) -> impl Strategy<Value = Matrix> {
+    (1..4usize, n).prop_flat_map(|(d, n)| {
+        prop::collection::vec(-3..=3i32, n * d).prop_map(move |values| {
+            Matrix::from_vec(n, d, values.into_iter().map(f64::from).collect())
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_objective_never_rises(data in rows(1..40), k in 1..6usize, seed: u64) {
+        let mut rng = Rng::new(seed, Stream::Data);
+        let k = k.min(data.nrows());
+        let start = data.select_rows(&rng.distinct(data.nrows(), k));
+        let mut last = f64::INFINITY;
+        for max_iter in 1..6 {
+            let params = KMeansParams::new(k).start(Start::Given(start.clone()));
+            let found = fit(params.tol(0.0).max_iter(max_iter), &data);
+            prop_assert!(found.inertia <= last * (1.0 + 1e-12));
+            last = found.inertia;
+        }
+    }
+
+    #[test]
+    fn a_weight_is_a_number_of_equal_rows(
+        data in rows(2..30),
+        k in 1..5usize,
+        counts in prop::collection::vec(1..5usize, 30),
+    ) {
+        let n = data.nrows();
+        let k = k.min(n);
+        let repeated: Vec<usize> =
+            (0..n).flat_map(|i| std::iter::repeat_n(i, counts[i])).collect();
+        let weights: Vec<f64> = counts[..n].iter().map(|&c| c as f64).collect();
+        let start = Start::Given(data.select_rows(&(0..k).collect::<Vec<_>>()));
+        let kmeans = KMeansParams::new(k).start(start).tol(0.0).check().unwrap();
+        let run = Run::new(0);
+        let weighted = kmeans.fit_weighted(&data, &weights, &run, Stream::Inner).unwrap();
+        let all = kmeans.fit(&data.select_rows(&repeated), &run, Stream::Inner).unwrap();
+        for (r, &i) in repeated.iter().enumerate() {
+            prop_assert_eq!(all.labels[r], weighted.labels[i]);
+        }
+        for (a, b) in all.centres.as_slice().iter().zip(weighted.centres.as_slice()) {
+            prop_assert!((a - b).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Scaling of columns before clustering.
+
+use serde::Serialize;
+
+use crate::base::table::Table;
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+
+/// How columns are brought to one scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scaling {
+    /// Mean 0 and standard deviation 1.
+    ZScore,
+    /// Least value 0 and largest 1.
+    MinMax,
+    /// As they are.
+    None,
+}
+
+/// All scalings, by the name that the command line uses, with what they do.
+pub const SCALINGS: &[(&str, Scaling, &str)] = &[
+    ("zscore", Scaling::ZScore, "columns get mean 0 and standard deviation 1"),
+    ("minmax", Scaling::MinMax, "columns are stretched to [0, 1]"),
+    ("none", Scaling::None, "columns stay as they are"),
+];
+
+impl std::str::FromStr for Scaling {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = SCALINGS.iter().find(|(n, _, _)| *n == name);
+        let names = || SCALINGS.iter().map(|(n, _, _)| *n);
+        found.map(|(_, s, _)| *s).ok_or_else(|| Error::unknown_name("scaling", name, names()))
+    }
+}
+
+/// A scaling fitted to a table: $x_j \mapsto (x_j - \text{shift}_j) \cdot \text{factor}_j$.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scaler {
+    shift: Vec<f64>,
+    factor: Vec<f64>,
+    constant: Vec<usize>,
+}
+
+impl Scaler {
+    /// Fits `scaling` to the columns of `data`.
+    ///
+    /// # Errors
+    ///
+    /// If the table is empty or a value is not finite.
+    pub fn fit(data: &Matrix, scaling: Scaling) -> Result<Self> {
+        Table::from(data).check()?;
+        let (n, d) = (data.nrows() as f64, data.ncols());
+        let mut low = data.row(0).to_vec();
+        let mut high = low.clone();
+        let mut mean = vec![0.0; d];
+        for row in data.iter_rows() {
+            for j in 0..d {
+                low[j] = low[j].min(row[j]);
+                high[j] = high[j].max(row[j]);
+                mean[j] += row[j] / n;
+            }
+        }
+        let constant: Vec<usize> = (0..d).filter(|&j| low[j] == high[j]).collect();
+        let (shift, mut factor) = match scaling {
+            Scaling::None => (vec![0.0; d], vec![1.0; d]),
+            Scaling::MinMax => {
+                let factor = low.iter().zip(&high).map(|(l, h)| 1.0 / (h - l)).collect();
+                (low, factor)
+            }
+            Scaling::ZScore => {
+                let mut variance = vec![0.0; d];
+                for row in data.iter_rows() {
+                    for j in 0..d {
+                        variance[j] += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
+                    }
+                }
+                (mean, variance.iter().map(|v| 1.0 / v.sqrt()).collect())
+            }
+        };
+        if scaling != Scaling::None {
+            constant.iter().for_each(|&j| factor[j] = 0.0);
+        }
+        Ok(Scaler { shift, factor, constant })
+    }
+
+    /// The columns that hold one value only; [`apply`](Self::apply) makes them 0, unless there is
+    /// no scaling.
+    pub fn constant_columns(&self) -> &[usize] {
+        &self.constant
+    }
+
+    /// The scaled table.
+    ///
+    /// # Errors
+    ///
+    /// If `data` has another number of columns than the table the scaling was fitted to.
+    pub fn apply(&self, data: &Matrix) -> Result<Matrix> {
+        if data.ncols() != self.shift.len() {
+            return Err(Error::Length {
+                what: "a row of the data".to_owned(),
+                got: data.ncols(),
+                expected_by: "the scaling".to_owned(),
+                expected: self.shift.len(),
+            });
+        }
+        let mut scaled = data.clone();
+        for row in scaled.as_mut_slice().chunks_exact_mut(self.shift.len()) {
+            for ((x, shift), factor) in row.iter_mut().zip(&self.shift).zip(&self.factor) {
+                *x = (*x - shift) * factor;
+            }
+        }
+        Ok(scaled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scaled(scaling: Scaling) -> (Vec<f64>, Vec<usize>) {
+        let data = Matrix::from_vec(2, 3, vec![1.0, 0.1, -2.0, 3.0, 0.1, 6.0]);
+        let scaler = Scaler::fit(&data, scaling).unwrap();
+        (scaler.apply(&data).unwrap().into_vec(), scaler.constant_columns().to_vec())
+    }
+
+    #[test]
+    fn columns_are_scaled_and_constant_ones_become_zero() {
+        assert_eq!(scaled(Scaling::ZScore), (vec![-1.0, 0.0, -1.0, 1.0, 0.0, 1.0], vec![1]));
+        assert_eq!(scaled(Scaling::MinMax), (vec![0.0, 0.0, 0.0, 1.0, 0.0, 1.0], vec![1]));
+        assert_eq!(scaled(Scaling::None), (vec![1.0, 0.1, -2.0, 3.0, 0.1, 6.0], vec![1]));
+    }
+
+    #[test]
+    fn names_are_read_and_others_refused() {
+        assert_eq!("minmax".parse(), Ok(Scaling::MinMax));
+        assert_eq!(
+            "robust".parse::<Scaling>().unwrap_err().to_string(),
+            "there is no scaling `robust`; there are zscore, minmax, none"
+        );
+    }
+
+    #[test]
+    fn a_table_of_another_width_is_refused() {
+        let scaler = Scaler::fit(&Matrix::zeros(2, 3), Scaling::ZScore).unwrap();
+        assert!(scaler.apply(&Matrix::zeros(2, 2)).is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! The table of features that a base clusterer reads.
+
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A feature value: `f32` or `f64`. Whatever is stored, all sums are `f64`.
+pub trait Float: sealed::Sealed + Copy + PartialEq + Send + Sync + 'static {
+    /// The value as `f64`, exactly.
+    fn to_f64(self) -> f64;
+}
+
+impl Float for f32 {
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Float for f64 {
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// Squares of larger values would not be finite once summed.
+const LARGEST: f64 = 1e150;
+
+/// A borrowed table of features, row by row; one row an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a, T = f64> {
+    rows: usize,
+    columns: usize,
+    values: &'a [T],
+}
+
+impl<'a, T: Float> Table<'a, T> {
+    /// A table over `values`, row by row.
+    ///
+    /// # Panics
+    ///
+    /// If `values` does not hold `rows * columns` numbers.
+    pub fn new(rows: usize, columns: usize, values: &'a [T]) -> Self {
+        assert_eq!(values.len(), rows * columns, "a {rows} x {columns} table");
+        Table { rows, columns, values }
+    }
+
+    /// The number of rows.
+    pub fn nrows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn ncols(&self) -> usize {
+        self.columns
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [T] {
+        &self.values[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// Fails unless there is a row and a column and every value can be squared and summed.
+    pub fn check(&self) -> Result<()> {
+        if self.values.is_empty() {
+            return Err(Error::Empty {
+                what: format!("the data ({} rows, {} columns)", self.rows, self.columns),
+                hint: "clustering needs at least one row and one column".to_owned(),
+            });
+        }
+        let unusable = |x: &T| !x.to_f64().is_finite() || x.to_f64().abs() > LARGEST;
+        match self.values.iter().position(unusable) {
+            None => Ok(()),
+            Some(at) => Err(Error::Value {
+                what: "the data".to_owned(),
+                row: at / self.columns,
+                column: Some((at % self.columns).to_string()),
+                problem: format!(
+                    "a feature must be a number of magnitude at most 1e150, got {}",
+                    self.values[at].to_f64()
+                ),
+            }),
+        }
+    }
+}
+
+impl<'a> From<&'a Matrix> for Table<'a> {
+    fn from(matrix: &'a Matrix) -> Self {
+        Table::new(matrix.nrows(), matrix.ncols(), matrix.as_slice())
+    }
+}
+
+/// Fails unless there is one positive finite weight a row.
+pub(super) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
+    if weights.len() != rows {
+        return Err(Error::Length {
+            what: "the list of row weights".to_owned(),
+            got: weights.len(),
+            expected_by: "the data".to_owned(),
+            expected: rows,
+        });
+    }
+    match weights.iter().position(|&w| !w.is_finite() || w <= 0.0) {
+        None => Ok(()),
+        Some(row) => Err(Error::Value {
+            what: "the row weights".to_owned(),
+            row,
+            column: None,
+            problem: format!("a weight must be a finite number > 0, got {}", weights[row]),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unusable_values_are_refused_with_row_and_column() {
+        for bad in [f64::NAN, f64::INFINITY, 1e200] {
+            let values = [0.0, 1.0, 2.0, 3.0, bad, 5.0];
+            let refusal = Table::new(2, 3, &values).check().unwrap_err().to_string();
+            assert!(refusal.starts_with("the data, row 1, column `1`: "), "{refusal}");
+        }
+        assert!(Table::new(1, 2, &[0.0f32, f32::NAN]).check().is_err());
+    }
+
+    #[test]
+    fn tables_without_rows_or_columns_are_refused() {
+        assert!(Table::<f64>::new(0, 3, &[]).check().is_err());
+        assert!(Table::<f64>::new(3, 0, &[]).check().is_err());
+    }
+
+    #[test]
+    fn weights_must_be_positive_and_one_a_row() {
+        assert_eq!(check_weights(&[1.0, 0.5], 2), Ok(()));
+        for bad in [vec![1.0], vec![1.0, 0.0], vec![1.0, -1.0], vec![f64::NAN, 1.0]] {
+            assert!(check_weights(&bad, 2).is_err(), "{bad:?}");
+        }
+    }
+}
