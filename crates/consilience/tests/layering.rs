@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, from the ground up.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "error",
     "rng",
     "run",
     "linalg",
+    "data",
     "graph",
     "ensemble",
     "metrics",
