@@ -5,9 +5,11 @@
 pub mod base;
 pub mod choose_k;
 pub mod consensus;
+pub mod data;
 pub mod ensemble;
 mod error;
 pub mod explain;
+pub mod generate;
 pub mod graph;
 pub mod linalg;
 pub mod metrics;
@@ -18,4 +20,4 @@ mod testing;
 
 pub use error::{Error, Result};
 pub use rng::{Rng, Stream};
-pub use run::{CancelFlag, Observer, Run, Silent};
+pub use run::{CancelFlag, Observer, Run, Silent, Stop};

@@ -1,0 +1,136 @@
+//! The base clusterers that an ensemble can be made with.
+
+use serde::Serialize;
+
+use crate::base::{FuzzyKMeansParams, KMeansParams, MacQueenParams, Start, Table};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::Rng;
+use crate::run::Run;
+
+/// A base clusterer with its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Base {
+    /// Lloyd's k-means.
+    KMeans(KMeansParams),
+    /// Fuzzy k-means.
+    FuzzyKMeans(FuzzyKMeansParams),
+    /// MacQueen's one-pass k-means.
+    MacQueen(MacQueenParams),
+}
+
+/// What there is to know about a base clusterer.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BaseInfo {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// The clusterer with k clusters and default parameters.
+    #[serde(skip)]
+    pub make: fn(usize) -> Base,
+}
+
+/// All base clusterers, by name.
+pub static BASES: &[BaseInfo] = &[
+    BaseInfo {
+        name: "kmeans",
+        title: "Lloyd's k-means from random rows, until no label changes",
+        make: |k| Base::KMeans(KMeansParams::new(k).start(Start::Random).tol(0.0)),
+    },
+    BaseInfo {
+        name: "fuzzy-kmeans",
+        title: "fuzzy k-means (m = 2, 100 iterations)",
+        make: |k| Base::FuzzyKMeans(FuzzyKMeansParams::new(k)),
+    },
+    BaseInfo {
+        name: "macqueen",
+        title: "MacQueen's k-means: one pass in random order, quick and diverse",
+        make: |k| Base::MacQueen(MacQueenParams::new(k)),
+    },
+];
+
+/// The base clusterer of this name.
+pub fn base(name: &str) -> Result<&'static BaseInfo> {
+    let found = BASES.iter().find(|info| info.name == name);
+    found.ok_or_else(|| Error::unknown_name("base clusterer", name, BASES.iter().map(|i| i.name)))
+}
+
+impl Base {
+    /// The same clusterer with `k` clusters.
+    #[must_use]
+    pub fn k(self, k: usize) -> Base {
+        match self {
+            Base::KMeans(p) => Base::KMeans(p.k(k)),
+            Base::FuzzyKMeans(p) => Base::FuzzyKMeans(p.k(k)),
+            Base::MacQueen(p) => Base::MacQueen(p.k(k)),
+        }
+    }
+
+    /// Fails if a parameter is out of range, whatever the data.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            Base::KMeans(p) => p.clone().check().map(drop),
+            Base::FuzzyKMeans(p) => p.clone().check().map(drop),
+            Base::MacQueen(p) => p.clone().check().map(drop),
+        }
+    }
+
+    /// Whether one set of start centres is given, which all members would share.
+    pub(super) fn has_given_start(&self) -> bool {
+        matches!(self, Base::KMeans(p) if matches!(p.start_of(), Start::Given(_)))
+    }
+
+    /// The fuzzifier of the memberships. Hard clusterers have none of their own; the usual 2 turns
+    /// their distances into memberships.
+    pub(super) fn fuzzifier(&self) -> f64 {
+        match self {
+            Base::FuzzyKMeans(p) => p.m_of(),
+            Base::KMeans(_) | Base::MacQueen(_) => 2.0,
+        }
+    }
+
+    /// Clusters `data`.
+    pub(super) fn fit(&self, data: Table<'_>, run: &Run, rng: &mut Rng) -> Result<BaseFit> {
+        let (centres, labels) = match self {
+            Base::KMeans(p) => {
+                let fit = p.clone().check()?.fit_drawing(data, run, rng)?;
+                (fit.centres, fit.labels)
+            }
+            Base::FuzzyKMeans(p) => {
+                let fit = p.clone().check()?.fit(data, run, rng)?;
+                (fit.centres, fit.labels)
+            }
+            Base::MacQueen(p) => {
+                let fit = p.clone().check()?.fit(data, run, rng)?;
+                (fit.centres, fit.labels)
+            }
+        };
+        Ok(BaseFit { centres, labels })
+    }
+}
+
+/// What members need of a base clusterer's answer.
+pub(super) struct BaseFit {
+    pub(super) centres: Matrix,
+    pub(super) labels: Vec<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusterers_are_found_by_name() {
+        for info in BASES {
+            assert_eq!(base(info.name).unwrap().name, info.name);
+            assert_eq!((info.make)(3).check(), Ok(()));
+            assert!((info.make)(3).k(0).check().is_err());
+        }
+        assert_eq!(
+            base("dbscan").unwrap_err().to_string(),
+            "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen"
+        );
+    }
+}

@@ -1,0 +1,336 @@
+//! Making the members.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::base::{KMeansParams, Table, memberships, nearest_centres};
+use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
+use crate::error::{Error, Result};
+use crate::generate::base::Base;
+use crate::generate::bootstrap::Unseen;
+use crate::generate::model::Model;
+use crate::generate::random_k::BaseK;
+use crate::generate::scheme::{Scheme, View};
+use crate::linalg::Matrix;
+use crate::rng::Stream;
+use crate::run::Run;
+
+/// How an ensemble is made, not yet checked.
+///
+/// ```
+/// use consilience::generate::{BaseK, GenerateParams, base, scheme};
+/// use consilience::linalg::Matrix;
+/// use consilience::Run;
+///
+/// let data = Matrix::from_vec(6, 1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
+/// let scheme = (scheme("random-init")?.make)();
+/// let base = (base("kmeans")?.make)(2);
+/// let generator = GenerateParams::new(scheme, base).k(BaseK::Exactly(2)).size(5).check()?;
+/// let (ensemble, models) = generator.ensemble(&data, &Run::new(0))?;
+/// assert_eq!((ensemble.members().len(), ensemble.n_objects(), models.len()), (5, 6, 5));
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GenerateParams {
+    scheme: Scheme,
+    base: Base,
+    k: BaseK,
+    size: usize,
+    soft: bool,
+}
+
+impl GenerateParams {
+    /// An ensemble of 50 members by `base`, made to differ by `scheme`.
+    pub fn new(scheme: Scheme, base: Base) -> Self {
+        GenerateParams { scheme, base, k: BaseK::Auto { consensus: None }, size: 50, soft: false }
+    }
+
+    /// An ensemble of these clusterers, one member each, as they stand.
+    pub fn given(bases: Vec<Base>) -> Self {
+        let size = bases.len();
+        let base = bases.first().cloned();
+        let base = base.unwrap_or(Base::KMeans(KMeansParams::new(1)));
+        GenerateParams { size, ..Self::new(Scheme::Given(bases), base) }
+    }
+
+    /// The number of clusters of a member.
+    #[must_use]
+    pub fn k(mut self, k: BaseK) -> Self {
+        self.k = k;
+        self
+    }
+
+    /// The number of members, at least 1.
+    #[must_use]
+    pub fn size(mut self, size: usize) -> Self {
+        self.size = size;
+        self
+    }
+
+    /// Whether members carry memberships instead of labels.
+    #[must_use]
+    pub fn soft(mut self, soft: bool) -> Self {
+        self.soft = soft;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Generator> {
+        if self.size == 0 {
+            return Err(Error::parameter("size", "at least 1", self.size));
+        }
+        self.scheme.check()?;
+        self.k.check(&self.scheme)?;
+        self.base.check()?;
+        match &self.scheme {
+            Scheme::Given(bases) if bases.len() != self.size => {
+                let expected = format!("{}, one member a given clusterer", bases.len());
+                return Err(Error::parameter("size", expected, self.size));
+            }
+            Scheme::Given(_) => {}
+            _ if self.base.has_given_start() => {
+                let expected = "random or k-means++: from given centres all members would be alike";
+                return Err(Error::parameter("start", expected, "given centres"));
+            }
+            _ => {}
+        }
+        Ok(Generator(self))
+    }
+}
+
+/// Checked parameters of an ensemble to be made. Serialised, they tell two ensembles apart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Generator(GenerateParams);
+
+/// One member and the model that labels new objects as it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneratedMember {
+    /// The member. Its cluster `"j"` is row `j` of the model's centres.
+    pub member: Member,
+    /// The model.
+    pub model: Model,
+}
+
+impl Generator {
+    /// The number of members.
+    pub fn size(&self) -> usize {
+        self.0.size
+    }
+
+    /// The name of member `i`: `m01`, `m02`, ...
+    pub fn name(&self, i: usize) -> String {
+        let width = self.0.size.to_string().len().max(2);
+        format!("m{:0width$}", i + 1)
+    }
+
+    /// Makes member `i`, counted from 0. Its random draws come from `Stream::Member(i)`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no member `i`.
+    pub fn member(&self, data: &Matrix, i: usize, run: &Run) -> Result<GeneratedMember> {
+        assert!(i < self.0.size, "member {i} of {}", self.0.size);
+        Table::from(data).check()?;
+        run.install(|| self.make(data, i, run))
+    }
+
+    /// Makes all members, in parallel, and tells the observer of each.
+    pub fn ensemble(&self, data: &Matrix, run: &Run) -> Result<(Ensemble, Vec<Model>)> {
+        Table::from(data).check()?;
+        let total = Some(self.0.size as u64);
+        run.tick("base clusterings", 0, total)?;
+        let done = AtomicU64::new(0);
+        let make = |i| {
+            let made = self.make(data, i, run)?;
+            run.tick("base clusterings", done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
+            Ok((made.member, made.model))
+        };
+        let made: Vec<(Member, Model)> =
+            run.install(|| (0..self.0.size).into_par_iter().map(make).collect::<Result<Vec<_>>>())?;
+        let (members, models) = made.into_iter().unzip();
+        Ok((Ensemble::new(members)?, models))
+    }
+
+    /// Makes member `i` from checked data.
+    fn make(&self, data: &Matrix, i: usize, run: &Run) -> Result<GeneratedMember> {
+        let GenerateParams { scheme, base, k, .. } = &self.0;
+        let (n, d) = (data.nrows(), data.ncols());
+        let mut rng = run.rng(Stream::Member(i as u64));
+        let base = match scheme {
+            Scheme::Given(bases) => bases[i].clone(),
+            _ => base.clone().k(k.draw(scheme, n, &mut rng)),
+        };
+        let view = scheme.draw(n, d, &mut rng)?;
+        let seen = view.features.of(data, run)?;
+        let fit = match &view.rows {
+            None => base.fit(Table::from(&*seen), run, &mut rng)?,
+            Some(rows) => base.fit(Table::from(&seen.select_rows(rows)), run, &mut rng)?,
+        };
+        let unseen = unlabelled(&view, n);
+        let model = Model {
+            features: view.features,
+            centres: fit.centres,
+            fuzzifier: base.fuzzifier(),
+            n_features: d,
+        };
+        let seen = Table::from(&*seen);
+        let member = if self.0.soft {
+            let mut memberships = memberships(seen, &model.centres, model.fuzzifier, run)?;
+            unseen.iter().for_each(|&i| memberships.row_mut(i).fill(0.0));
+            let clusters = (0..memberships.ncols()).map(|j| j.to_string()).collect();
+            SoftMember::new(self.name(i), memberships, clusters)?.into()
+        } else {
+            let labels = match &view.rows {
+                None => fit.labels,
+                Some(_) => nearest_centres(seen, &model.centres, run)?,
+            };
+            let mut labels: Vec<_> = labels.iter().map(|&c| Some(i64::from(c))).collect();
+            unseen.iter().for_each(|&i| labels[i] = None);
+            HardMember::from_integers(self.name(i), labels).into()
+        };
+        Ok(GeneratedMember { member, model })
+    }
+}
+
+/// The objects that get no label because the member did not draw them.
+fn unlabelled(view: &View, n: usize) -> Vec<usize> {
+    match (&view.rows, view.unseen) {
+        (Some(rows), Unseen::Missing) => {
+            let mut drawn = vec![false; n];
+            rows.iter().for_each(|&i| drawn[i] = true);
+            (0..n).filter(|&i| !drawn[i]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::{FuzzyKMeansParams, MacQueenParams, Start};
+    use crate::generate::{BASES, SCHEMES, Share};
+    use crate::rng::Rng;
+
+    /// Three groups of 20 in the plane, and a third column of noise.
+    fn data() -> Matrix {
+        let mut rng = Rng::new(0, Stream::Data);
+        let values = (0..180).map(|i| match i % 3 {
+            2 => rng.normal(),
+            _ => rng.normal() + 20.0 * f64::from(i / 60),
+        });
+        Matrix::from_vec(60, 3, values.collect())
+    }
+
+    fn generator(scheme: Scheme, base: Base) -> GenerateParams {
+        GenerateParams::new(scheme, base).k(BaseK::Between(2, 4)).size(6)
+    }
+
+    #[test]
+    fn members_come_out_the_same_alone_together_and_on_any_threads() {
+        for scheme in SCHEMES {
+            for base in BASES {
+                for soft in [false, true] {
+                    let params = generator((scheme.make)(), (base.make)(3)).soft(soft);
+                    let generator = params.check().unwrap();
+                    let (data, run) = (data(), Run::new(7).threads(1));
+                    let (ensemble, models) = generator.ensemble(&data, &run).unwrap();
+                    let two = generator.ensemble(&data, &Run::new(7).threads(2)).unwrap();
+                    assert_eq!((&ensemble, &models), (&two.0, &two.1));
+                    let alone = generator.member(&data, 4, &run).unwrap();
+                    assert_eq!(alone.member, ensemble.members()[4]);
+                    assert_eq!(alone.model, models[4]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn models_label_as_their_members_do() {
+        for scheme in SCHEMES {
+            let generator = generator((scheme.make)(), (BASES[0].make)(3)).check().unwrap();
+            let (data, run) = (data(), Run::new(3));
+            let (ensemble, models) = generator.ensemble(&data, &run).unwrap();
+            for (member, model) in ensemble.members().iter().zip(&models) {
+                let predicted = model.predict(&data, &run).unwrap();
+                let named = HardMember::from_integers(
+                    member.name(),
+                    predicted.iter().map(|&c| Some(i64::from(c))),
+                );
+                assert_eq!(*member, named.into());
+                assert!(model.predict(&Matrix::zeros(1, 2), &run).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn objects_not_drawn_are_missing_if_so_wished() {
+        let scheme = Scheme::Subsample { objects: Share::Count(45), unseen: Unseen::Missing };
+        for soft in [false, true] {
+            let params = generator(scheme.clone(), (BASES[0].make)(3)).soft(soft);
+            let (ensemble, _) = params.check().unwrap().ensemble(&data(), &Run::new(0)).unwrap();
+            assert_eq!(ensemble.n_missing(), 6 * 15);
+        }
+    }
+
+    #[test]
+    fn given_clusterers_make_one_member_each() {
+        let start = Start::Given(Matrix::from_fn(3, 3, |i, _| 20.0 * i as f64));
+        let generator = GenerateParams::given(vec![
+            Base::KMeans(KMeansParams::new(3).start(start)),
+            Base::FuzzyKMeans(FuzzyKMeansParams::new(4)),
+            Base::MacQueen(MacQueenParams::new(2)),
+        ]);
+        let generator = generator.check().unwrap();
+        let (ensemble, models) = generator.ensemble(&data(), &Run::new(0)).unwrap();
+        let k: Vec<usize> = models.iter().map(|m| m.centres.nrows()).collect();
+        assert_eq!(k, [3, 4, 2]);
+        let names: Vec<&str> = ensemble.members().iter().map(Member::name).collect();
+        assert_eq!(names, ["m01", "m02", "m03"]);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let kmeans = || (BASES[0].make)(3);
+        let start = Start::Given(Matrix::zeros(3, 1));
+        for (bad, name) in [
+            (generator(Scheme::RandomInit, kmeans()).size(0), "`size`"),
+            (generator(Scheme::RandomInit, kmeans()).k(BaseK::Exactly(0)), "`base-k`"),
+            (generator(Scheme::RandomInit, kmeans().k(0)), "`k`"),
+            (
+                generator(Scheme::RandomSubspace { features: Share::Count(0) }, kmeans()),
+                "`subspace`",
+            ),
+            (
+                generator(Scheme::RandomInit, Base::KMeans(KMeansParams::new(3).start(start))),
+                "`start`",
+            ),
+            (GenerateParams::given(vec![]), "`size`"),
+            (GenerateParams::given(vec![kmeans()]).size(2), "`size`"),
+        ] {
+            let refusal = bad.check().unwrap_err().to_string();
+            assert!(refusal.contains(name), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn every_member_is_told_of_and_a_raised_flag_stops() {
+        struct Count(AtomicU64);
+        impl crate::Observer for Count {
+            fn progress(&self, _: &'static str, done: u64, _: Option<u64>) {
+                self.0.fetch_max(done, Ordering::Relaxed);
+            }
+            fn warn(&self, _: &str) {}
+        }
+        let count = std::sync::Arc::new(Count(AtomicU64::new(0)));
+        let generator = generator(Scheme::RandomInit, (BASES[0].make)(3)).check().unwrap();
+        let run = Run::new(0).observer(count.clone());
+        generator.ensemble(&data(), &run).unwrap();
+        assert_eq!(count.0.load(Ordering::Relaxed), 6);
+        let flag = crate::CancelFlag::default();
+        flag.cancel();
+        let stopped = generator.ensemble(&data(), &run.cancel_flag(flag));
+        assert_eq!(stopped.unwrap_err(), Error::Cancelled);
+    }
+}

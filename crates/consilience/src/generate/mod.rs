@@ -1,0 +1,23 @@
+//! Ensembles from a table of features: a base clusterer run many times, made to differ by a scheme.
+//!
+//! [`GenerateParams`] say how, [`Generator::ensemble`] makes all members in parallel, and
+//! [`Generator::member`] makes one of them: member `i` reads the random stream
+//! [`Stream::Member(i)`](crate::Stream::Member) and nothing else, so members can be made in any
+//! order, on any number of threads, and one by one after an interruption.
+
+mod base;
+mod bootstrap;
+mod generator;
+mod model;
+mod random_init;
+mod random_k;
+mod random_projection;
+mod random_subspace;
+mod scheme;
+
+pub use base::{BASES, Base, BaseInfo, base};
+pub use bootstrap::Unseen;
+pub use generator::{GenerateParams, GeneratedMember, Generator};
+pub use model::{Features, Model};
+pub use random_k::BaseK;
+pub use scheme::{SCHEMES, Scheme, SchemeInfo, Share, scheme};
