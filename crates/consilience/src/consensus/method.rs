@@ -2,7 +2,7 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::{ea, voting};
+use crate::consensus::{ea, scec, voting};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -127,7 +127,7 @@ pub struct ParameterInfo {
 
 /// All consensus methods, by name.
 pub static METHODS: &[&MethodInfo] =
-    &[&ea::SINGLE, &ea::AVERAGE, &ea::COMPLETE, &ea::WEIGHTED, &voting::INFO];
+    &[&ea::SINGLE, &ea::AVERAGE, &ea::COMPLETE, &ea::WEIGHTED, &scec::INFO, &voting::INFO];
 
 /// The method of this name.
 pub fn method(name: &str) -> Result<&'static MethodInfo> {

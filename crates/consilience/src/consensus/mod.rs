@@ -8,6 +8,7 @@ mod combine;
 mod ea;
 mod method;
 mod outcome;
+mod scec;
 mod settings;
 mod voting;
 
@@ -17,5 +18,6 @@ pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
+pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
 pub use settings::Settings;
 pub use voting::{Voting, VotingParams};

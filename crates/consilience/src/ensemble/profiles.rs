@@ -221,19 +221,27 @@ impl Profiles {
     /// Calls `visit(h, cluster, membership)` for every non-zero entry of row `s` of $H$, members
     /// and clusters in order. Hard labels have membership 1.
     pub fn for_each_entry(&self, s: usize, mut visit: impl FnMut(usize, usize, f64)) {
-        for (h, member) in self.members.iter().enumerate() {
-            match member.column {
-                Column::Hard(column) => {
-                    if let Some(c) = self.hard.get(s * self.n_hard + column) {
-                        visit(h, member.clusters.start + c, 1.0);
-                    }
+        for h in 0..self.members.len() {
+            self.for_each_entry_of(s, h, |c, p| visit(h, c, p));
+        }
+    }
+
+    /// Calls `visit(cluster, membership)` for every non-zero entry of row `s` of $H$ that belongs to
+    /// member `h`, clusters (counted through all members) in order.
+    #[inline]
+    pub fn for_each_entry_of(&self, s: usize, h: usize, mut visit: impl FnMut(usize, f64)) {
+        let member = &self.members[h];
+        match member.column {
+            Column::Hard(column) => {
+                if let Some(c) = self.hard.get(s * self.n_hard + column) {
+                    visit(member.clusters.start + c, 1.0);
                 }
-                Column::Soft(first) => {
-                    let row = &self.soft.row(s)[first..first + member.n_clusters()];
-                    for (c, &p) in row.iter().enumerate() {
-                        if p != 0.0 {
-                            visit(h, member.clusters.start + c, p);
-                        }
+            }
+            Column::Soft(first) => {
+                let row = &self.soft.row(s)[first..first + member.n_clusters()];
+                for (c, &p) in row.iter().enumerate() {
+                    if p != 0.0 {
+                        visit(member.clusters.start + c, p);
                     }
                 }
             }

@@ -1,0 +1,601 @@
+//! SCEC: soft correspondence ensemble clustering.
+//!
+//! B. Long, Z. Zhang, P. S. Yu. *Combining Multiple Clusterings by Soft Correspondence.*
+//! ICDM 2005. Equation numbers are the paper's.
+//!
+//! Finds a consensus $M$ ($n \times k$) and correspondences $S^{(h)}$ ($k_h \times k$), all
+//! non-negative, that minimise
+//!
+//! $$ f = \sum_{h=1}^r \lVert M - M^{(h)} S^{(h)} \rVert^2
+//!      - \alpha \lVert S^{(h)} - \tfrac{1}{k_h} \mathbf{1} S^{(h)} \rVert^2
+//!      + \beta \lVert S^{(h)} \mathbf{1} - \mathbf{1} \rVert^2 \tag{3} $$
+//!
+//! by alternating rule (10) for every $S^{(h)}$ with rule (6) for $M$ (Algorithm 1). A row of
+//! $S^{(h)}$, brought to sum 1, says which share of a cluster of member $h$ goes to each cluster of
+//! the consensus.
+//!
+//! # What alpha and beta do
+//!
+//! $\alpha$ sets the resolution: larger keeps more of the $k$ clusters alive, and with $\alpha = 0$ all
+//! melt into one. Its natural scale is the size of a cluster, $n / k$, the default. $\beta$ only
+//! holds the rows of $S^{(h)}$ near sum 1. Results are flat for $\alpha$ in $[0.5, 2]\, n / k$ and
+//! $\beta$ in $[1.2, 5]\, \alpha / k$. The paper gives values for neither.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Range.* $0 \le \alpha < \beta k$ is required. Otherwise $f$ is unbounded below, and $D$ of (9) can
+//!   be negative, which the proof of Theorem 5.1 tacitly excludes. With it, $D > 0$ and $f$ never
+//!   rises; the paper's $\epsilon$ in the denominator is then not needed.
+//! * *Start.* The paper starts $M$ at a member, which has $k$ columns only if $k_h = k$. We draw among
+//!   those, no member twice; when there are no more, we start at $M^{(h)} R$ for a random $h$ and a
+//!   random row-stochastic $R$. $S^{(h)}$ starts uniform by default, the paper draws it. Of several
+//!   starts the lowest $f$ wins.
+//! * *Missing labels* are uniform rows of $M^{(h)}$, as in the paper, or left out of both sums on
+//!   demand ([`OnMissing::Ignore`]): rule (6) is then the mean over the members that label the object.
+//! * *Weights* of objects multiply their terms of the first norm; $n$ is the total weight.
+//!
+//! # Cost
+//!
+//! Let $K = \sum_h k_h$. Group sums take the place of products with zeros and ones, and where it
+//! pays, as it does for all large data, a whole iteration runs on the $K \times K$ matrix of overlaps
+//! between clusters, built once in $O(u r^2)$: then time is $O(K^2 k)$ an iteration, whatever $u$, else
+//! $O(u r k)$. Memory is $O(u k + K k)$, and $K^2 \le 2 u r$ numbers for the overlaps.
+//!
+//! # Patents
+//!
+//! SCEC is reported to be covered by the US patents 8,195,734 and 8,499,022. Their status was not
+//! verified, and this note is not legal advice.
+
+mod problem;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::settings::Settings;
+use crate::ensemble::{MISSING, Profiles};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::{Rng, Stream};
+use crate::run::Run;
+use problem::{Last, Problem, Scratch, overlaps_pay};
+
+/// What there is to know about SCEC.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "scec",
+    title: "soft correspondence: a soft consensus and each member's correspondence with it",
+    reference: "B. Long, Z. Zhang, P. S. Yu. Combining Multiple Clusterings by Soft \
+                Correspondence. ICDM 2005.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("uniform over the member's clusters (as in the paper), or ignored"),
+    takes_start: true,
+    parameters: &[
+        ParameterInfo {
+            name: "alpha",
+            range: "0 <= alpha < beta k, or auto",
+            default: "n / k",
+            help: "resolution: larger keeps more of the k clusters apart",
+        },
+        ParameterInfo {
+            name: "beta",
+            range: "beta > alpha / k, or auto",
+            default: "2 n / k^2, or 2 alpha / k where that is more",
+            help: "how strictly the rows of the correspondences are held to sum 1",
+        },
+        ParameterInfo {
+            name: "missing",
+            range: "uniform or ignore",
+            default: "uniform",
+            help: "a missing label is spread over the member's clusters, or its member is left out",
+        },
+        ParameterInfo {
+            name: "restarts",
+            range: "at least 1",
+            default: "5",
+            help: "starts, of which the one with the lowest objective wins",
+        },
+        ParameterInfo {
+            name: "init",
+            range: "uniform or random",
+            default: "uniform",
+            help: "how the correspondences start",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: "at least 1",
+            default: "200",
+            help: "iterations of the consensus at most",
+        },
+        ParameterInfo {
+            name: "tol",
+            range: "at least 0",
+            default: "1e-4",
+            help: "stop when no entry of the consensus changes by this much",
+        },
+        ParameterInfo {
+            name: "inner_max_iter",
+            range: "at least 1",
+            default: "10",
+            help: "updates of a correspondence in an iteration at most",
+        },
+        ParameterInfo {
+            name: "inner_tol",
+            range: "at least 0",
+            default: "1e-5",
+            help: "stop updating a correspondence when no entry changes by this much",
+        },
+    ],
+    time: "O(u r^2 + t K^2 k) or O(t u r k), whichever is less",
+    memory: "O(u k + K k), and at most 2 u r numbers more",
+    build: |k, settings| Ok(Box::new(ScecParams::from_settings(k, settings)?.check()?)),
+};
+
+/// What SCEC takes a missing label for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnMissing {
+    /// Membership in all clusters of the member alike, as in the paper.
+    Uniform,
+    /// Nothing: the member has no say on the object.
+    Ignore,
+}
+
+/// How SCEC's correspondences start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScecStart {
+    /// All entries alike.
+    Uniform,
+    /// Drawn, as in the paper.
+    Random,
+}
+
+/// Parameters of [SCEC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScecParams {
+    k: usize,
+    alpha: Option<f64>,
+    beta: Option<f64>,
+    missing: OnMissing,
+    restarts: usize,
+    init: ScecStart,
+    max_iter: usize,
+    tol: f64,
+    inner_max_iter: usize,
+    inner_tol: f64,
+}
+
+impl ScecParams {
+    /// `k` is the largest number of clusters the consensus may have.
+    pub fn new(k: usize) -> Self {
+        ScecParams {
+            k,
+            alpha: None,
+            beta: None,
+            missing: OnMissing::Uniform,
+            restarts: 5,
+            init: ScecStart::Uniform,
+            max_iter: 200,
+            tol: 1e-4,
+            inner_max_iter: 10,
+            inner_tol: 1e-5,
+        }
+    }
+
+    /// Weight $\alpha$ of column sparseness, $0 \le \alpha < \beta k$: larger keeps more of the `k`
+    /// clusters apart. Default: $n / k$.
+    #[must_use]
+    pub fn alpha(mut self, alpha: f64) -> Self {
+        self.alpha = Some(alpha);
+        self
+    }
+
+    /// Weight $\beta > \alpha / k$ of row sums 1. Default: $2 n / k^2$, or $2 \alpha / k$ where that is
+    /// more.
+    #[must_use]
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.beta = Some(beta);
+        self
+    }
+
+    /// What a missing label is taken for. Default: uniform.
+    #[must_use]
+    pub fn missing(mut self, missing: OnMissing) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Starts, of which the one with the lowest objective wins; at least 1. Default: 5.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// How the correspondences start. Default: uniform.
+    #[must_use]
+    pub fn init(mut self, init: ScecStart) -> Self {
+        self.init = init;
+        self
+    }
+
+    /// Iterations of the consensus at most, at least 1. Default: 200.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// Stop when no entry of $M$ changes by this much. Default: 1e-4.
+    #[must_use]
+    pub fn tol(mut self, tol: f64) -> Self {
+        self.tol = tol;
+        self
+    }
+
+    /// Updates of a correspondence in an iteration at most, at least 1. Default: 10.
+    #[must_use]
+    pub fn inner_max_iter(mut self, max_iter: usize) -> Self {
+        self.inner_max_iter = max_iter;
+        self
+    }
+
+    /// Stop updating a correspondence when no entry changes by this much. Default: 1e-5.
+    #[must_use]
+    pub fn inner_tol(mut self, tol: f64) -> Self {
+        self.inner_tol = tol;
+        self
+    }
+
+    fn from_settings(k: Option<usize>, settings: &Settings) -> Result<Self> {
+        let weight = |name| match settings.text(name) {
+            Some("auto") => Ok(None),
+            _ => settings.real(name),
+        };
+        let default = ScecParams::new(k.ok_or(Error::NeedsK { method: "scec" })?);
+        let missing = [("uniform", OnMissing::Uniform), ("ignore", OnMissing::Ignore)];
+        let init = [("uniform", ScecStart::Uniform), ("random", ScecStart::Random)];
+        Ok(ScecParams {
+            alpha: weight("alpha")?,
+            beta: weight("beta")?,
+            missing: settings.choice("missing", &missing)?.unwrap_or(default.missing),
+            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
+            init: settings.choice("init", &init)?.unwrap_or(default.init),
+            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
+            tol: settings.real("tol")?.unwrap_or(default.tol),
+            inner_max_iter: settings.integer("inner_max_iter")?.unwrap_or(default.inner_max_iter),
+            inner_tol: settings.real("inner_tol")?.unwrap_or(default.inner_tol),
+            ..default
+        })
+    }
+
+    /// Proves the parameters valid, as far as that can be done without the data: if just one of
+    /// `alpha` and `beta` is given, [`fit`](ConsensusMethod::fit) may still refuse it.
+    pub fn check(self) -> Result<Scec> {
+        let counts = [
+            ("k", self.k),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+            ("inner_max_iter", self.inner_max_iter),
+        ];
+        for (name, count) in counts {
+            if count == 0 {
+                return Err(Error::parameter(name, "at least 1", 0));
+            }
+        }
+        // `< 0.0` alone would let NaN through.
+        let refused = |x: f64| !x.is_finite() || x < 0.0;
+        for (name, tol) in [("tol", self.tol), ("inner_tol", self.inner_tol)] {
+            if refused(tol) {
+                return Err(Error::parameter(name, "finite and at least 0", tol));
+            }
+        }
+        for (name, weight) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if let Some(weight) = weight.filter(|&w| refused(w)) {
+                return Err(Error::parameter(name, "finite and at least 0", weight));
+            }
+        }
+        if let (Some(alpha), Some(beta)) = (self.alpha, self.beta) {
+            check_rule(alpha, beta, self.k)?;
+        }
+        if self.beta == Some(0.0) {
+            return Err(Error::parameter("beta", RULE, 0));
+        }
+        Ok(Scec(self))
+    }
+}
+
+/// The rule that keeps the objective bounded and falling.
+const RULE: &str = "above alpha / k (the rule is 0 <= alpha < beta k)";
+
+fn check_rule(alpha: f64, beta: f64, k: usize) -> Result<()> {
+    if alpha < beta * k as f64 {
+        return Ok(());
+    }
+    Err(Error::parameter("beta", RULE, format!("beta = {beta} with alpha = {alpha}, k = {k}")))
+}
+
+/// Objectives this close, relatively, are called equal and the first start wins: where the
+/// iteration stops leaves them about this uncertain.
+const SAME_OBJECTIVE: f64 = 1e-6;
+
+/// SCEC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scec(ScecParams);
+
+impl Scec {
+    /// $\alpha$ and $\beta$ for objects of total weight `n`.
+    fn weights_for(&self, n: f64) -> Result<(f64, f64)> {
+        let k = self.0.k as f64;
+        let alpha = self.0.alpha.unwrap_or(n / k);
+        // A larger alpha takes beta with it; a small beta does not take alpha down, because alpha is
+        // the resolution and should be changed by nobody but the user.
+        let beta = self.0.beta.unwrap_or(2.0 * alpha.max(n / k) / k);
+        check_rule(alpha, beta, self.0.k)?;
+        Ok((alpha, beta))
+    }
+
+    /// The starts $M^0$, as the targets $G$ they give.
+    fn starts(&self, problem: &Problem, start: Option<&[u32]>, run: &Run) -> Result<Vec<Matrix>> {
+        let (k, profiles) = (self.0.k, problem.profiles());
+        if let Some(labels) = start {
+            let m = start_from_labels(labels, k)?;
+            // The same start again is of no use unless the correspondences start elsewhere.
+            let times = if self.0.init == ScecStart::Random { self.0.restarts } else { 1 };
+            return Ok(vec![problem.targets(&m); times]);
+        }
+        let members = profiles.members();
+        let mut with_k: Vec<usize> =
+            (0..members.len()).filter(|&h| members[h].n_clusters() == k).collect();
+        run.rng(Stream::Order).shuffle(&mut with_k);
+        let mut starts = Vec::with_capacity(self.0.restarts);
+        for i in 0..self.0.restarts {
+            run.check()?;
+            let m = if let Some(&h) = with_k.get(i) {
+                let identity = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
+                start_from_member(profiles, h, &identity)
+            } else {
+                let mut rng = run.rng(Stream::Restart(i as u64));
+                let h = rng.below(members.len());
+                start_from_member(profiles, h, &stochastic(members[h].n_clusters(), k, &mut rng))
+            };
+            starts.push(problem.targets(&m));
+        }
+        Ok(starts)
+    }
+
+    /// Algorithm 1 from the targets `g` of its start.
+    fn descend(
+        &self,
+        problem: &Problem,
+        mut g: Matrix,
+        mut s: Matrix,
+        tick: impl Fn(u64) -> Result<()>,
+    ) -> Result<Descent> {
+        let p = &self.0;
+        let mut trace = Vec::new();
+        let (mut last, mut scratch) = (Last::default(), Scratch::default());
+        for _ in 0..p.max_iter {
+            let previous = s.clone();
+            for h in 0..problem.profiles().n_members() {
+                problem.improve(h, &mut s, &g, (p.inner_max_iter, p.inner_tol), &mut scratch);
+            }
+            let settled;
+            (g, settled) = problem.advance(&previous, &s, &mut last, p.tol);
+            trace.push(problem.objective(&s, &g));
+            tick(1)?;
+            if settled {
+                tick((p.max_iter - trace.len()) as u64)?;
+                return Ok(Descent { s, trace, stop: Stop::Converged });
+            }
+        }
+        Ok(Descent { s, trace, stop: Stop::MaxIterations })
+    }
+
+    /// The best of all starts, with its number and the objectives of all.
+    fn best(
+        &self,
+        problem: &Problem,
+        start: Option<&[u32]>,
+        run: &Run,
+    ) -> Result<(Descent, usize, Vec<f64>)> {
+        let starts = self.starts(problem, start, run)?;
+        let done = AtomicU64::new(0);
+        let total = (starts.len() * self.0.max_iter) as u64;
+        let tick =
+            |steps| run.tick("scec", done.fetch_add(steps, Ordering::Relaxed) + steps, Some(total));
+        let descend = |(i, g): (usize, Matrix)| {
+            let rows = problem.profiles().n_clusters();
+            let s = match self.0.init {
+                ScecStart::Uniform => Matrix::from_fn(rows, self.0.k, |_, _| 1.0 / self.0.k as f64),
+                ScecStart::Random => {
+                    stochastic(rows, self.0.k, &mut run.rng(Stream::Inner(i as u64)))
+                }
+            };
+            self.descend(problem, g, s, tick)
+        };
+        let descents: Vec<Descent> = if problem.runs_on_one_thread() {
+            starts.into_par_iter().enumerate().map(descend).collect::<Result<_>>()?
+        } else {
+            starts.into_iter().enumerate().map(descend).collect::<Result<_>>()?
+        };
+        let objectives: Vec<f64> = descents.iter().map(Descent::objective).collect();
+        let lowest = objectives.iter().copied().min_by(f64::total_cmp).expect("at least one start");
+        if !lowest.is_finite() {
+            return Err(Error::Numerical {
+                what: "scec",
+                problem: "the objective overflows: choose smaller alpha and beta".to_owned(),
+            });
+        }
+        let limit = lowest + SAME_OBJECTIVE * lowest.abs();
+        let best = objectives.iter().position(|&f| f <= limit).expect("the lowest is one of them");
+        let winner = descents.into_iter().nth(best).expect("the best is one of them");
+        Ok((winner, best, objectives))
+    }
+}
+
+impl ConsensusMethod for Scec {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let (u, k, all) = (shape.u as u64, self.0.k as u64, shape.total_clusters as u64);
+        let starts = self.0.restarts as u64;
+        let (per_start, overlaps) = if overlaps_pay(shape) {
+            // Partial sums of up to sixteen chunks of profiles stand beside the overlaps.
+            (4 * all * k, 17 * all * all)
+        } else {
+            (4 * all * k + 2 * u * k, 0)
+        };
+        8 * (2 * u * k + 2 * u + starts * per_start + overlaps)
+    }
+
+    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let k = self.0.k;
+        let (alpha, beta) = self.weights_for(profiles.total_weight())?;
+        let with_overlaps = overlaps_pay(&Shape::of(profiles));
+        let problem = Problem::new(profiles, k, (alpha, beta), self.0.missing, with_overlaps);
+        run.check()?;
+        let (winner, restart, objectives) = self.best(&problem, start, run)?;
+
+        let mut membership = problem.consensus(&winner.s);
+        normalise_rows(&mut membership);
+        let labels: Vec<u32> =
+            membership.iter_rows().map(|row| first_of_largest(row) as u32).collect();
+        let correspondences = profiles.members().iter().map(|member| {
+            let mut s = winner.s.select_rows(&member.clusters.clone().collect::<Vec<_>>());
+            normalise_rows(&mut s);
+            s
+        });
+
+        let mut wins = vec![false; k];
+        labels.iter().for_each(|&label| wins[label as usize] = true);
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push("alpha", Value::Number(alpha));
+        diagnostics.push("beta", Value::Number(beta));
+        let effective = wins.iter().filter(|&&won| won).count();
+        diagnostics.push("effective_clusters", Value::Integer(effective as i64));
+        let soft = soft_count(&membership, profiles.weights());
+        diagnostics.push("soft_effective_clusters", Value::Number(soft));
+        diagnostics.push("restart", Value::Integer(restart as i64));
+        diagnostics.push("restart_objectives", Value::List(objectives));
+        Ok(Consensus {
+            labels,
+            k,
+            confidence: membership
+                .iter_rows()
+                .map(|r| r.iter().copied().fold(0.0, f64::max))
+                .collect(),
+            correspondences: Some(correspondences.collect()),
+            membership: Some(membership),
+            convergence: Convergence {
+                objective: Some(winner.objective()),
+                iterations: winner.trace.len(),
+                trace: winner.trace,
+                stop: winner.stop,
+            },
+            diagnostics,
+            ..Consensus::from_labels(Vec::new(), k)
+        })
+    }
+}
+
+/// Where one start led.
+struct Descent {
+    s: Matrix,
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl Descent {
+    fn objective(&self) -> f64 {
+        *self.trace.last().expect("at least one iteration")
+    }
+}
+
+/// $M^{(h)} R$; a missing label counts as a uniform row, so that every object starts somewhere.
+fn start_from_member(profiles: &Profiles, h: usize, r: &Matrix) -> Matrix {
+    let first = profiles.members()[h].clusters.start;
+    let mut mean = vec![0.0; r.ncols()];
+    for row in r.iter_rows() {
+        mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / r.nrows() as f64);
+    }
+    let mut m = Matrix::zeros(profiles.len(), r.ncols());
+    for x in 0..profiles.len() {
+        let row = m.row_mut(x);
+        let mut labelled = false;
+        profiles.for_each_entry_of(x, h, |c, p| {
+            labelled = true;
+            row.iter_mut().zip(r.row(c - first)).for_each(|(m, r)| *m += p * r);
+        });
+        if !labelled {
+            row.copy_from_slice(&mean);
+        }
+    }
+    m
+}
+
+/// $M$ as given by labels; uniform where there is none.
+fn start_from_labels(labels: &[u32], k: usize) -> Result<Matrix> {
+    let mut m = Matrix::zeros(labels.len(), k);
+    for (x, &label) in labels.iter().enumerate() {
+        match label {
+            MISSING => m.row_mut(x).fill(1.0 / k as f64),
+            label if (label as usize) < k => m[(x, label as usize)] = 1.0,
+            label => {
+                return Err(Error::Unsupported {
+                    method: "scec",
+                    what: format!("a start with {} clusters for k = {k}", label + 1),
+                    hint: "start from a clustering with at most k clusters".to_owned(),
+                });
+            }
+        }
+    }
+    Ok(m)
+}
+
+/// A random matrix with positive entries and rows of sum 1. An entry 0 would stay 0 for ever.
+fn stochastic(rows: usize, columns: usize, rng: &mut Rng) -> Matrix {
+    let drawn = (0..rows * columns).map(|_| rng.unit() + 1e-3).collect();
+    let mut matrix = Matrix::from_vec(rows, columns, drawn);
+    normalise_rows(&mut matrix);
+    matrix
+}
+
+fn normalise_rows(matrix: &mut Matrix) {
+    let uniform = 1.0 / matrix.ncols() as f64;
+    for i in 0..matrix.nrows() {
+        let row = matrix.row_mut(i);
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
+    }
+}
+
+/// The first index whose value is largest up to rounding: true ties must not be broken by it.
+fn first_of_largest(row: &[f64]) -> usize {
+    let largest = row.iter().copied().fold(0.0, f64::max);
+    row.iter().position(|&x| x >= largest - 1e-12).expect("the largest is one of them")
+}
+
+/// The exponential of the entropy of the clusters' shares: how many clusters of one size would be
+/// as diverse.
+fn soft_count(membership: &Matrix, weights: &[f64]) -> f64 {
+    let mut mass = vec![0.0; membership.ncols()];
+    for (row, w) in membership.iter_rows().zip(weights) {
+        mass.iter_mut().zip(row).for_each(|(mass, m)| *mass += w * m);
+    }
+    let total: f64 = mass.iter().sum();
+    let shares = mass.iter().map(|m| m / total).filter(|&p| p > 0.0);
+    shares.map(|p| -p * p.ln()).sum::<f64>().exp()
+}
+
+#[cfg(test)]
+mod tests;
