@@ -318,9 +318,9 @@ fn check_rule(alpha: f64, beta: f64, k: usize) -> Result<()> {
     Err(Error::parameter("beta", RULE, format!("beta = {beta} with alpha = {alpha}, k = {k}")))
 }
 
-/// Objectives this close, relatively, are called equal and the first start wins: where the
-/// iteration stops leaves them about this uncertain.
-const SAME_OBJECTIVE: f64 = 1e-6;
+/// Objectives closer than this, times $n r$, are called equal and the first start wins: stopping
+/// short of the limit leaves them about this uncertain, and the first starts are members.
+const SAME_OBJECTIVE: f64 = 1e-5;
 
 /// SCEC with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -430,7 +430,9 @@ impl Scec {
                 problem: "the objective overflows: choose smaller alpha and beta".to_owned(),
             });
         }
-        let limit = lowest + SAME_OBJECTIVE * lowest.abs();
+        let profiles = problem.profiles();
+        let terms = profiles.total_weight() * profiles.n_members() as f64;
+        let limit = lowest + SAME_OBJECTIVE * terms;
         let best = objectives.iter().position(|&f| f <= limit).expect("the lowest is one of them");
         let winner = descents.into_iter().nth(best).expect("the best is one of them");
         Ok((winner, best, objectives))
