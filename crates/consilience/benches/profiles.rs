@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use consilience::ensemble::{Canonical, Ensemble, HardMember, Labels, Profiles};
+use consilience::ensemble::{Canonical, Ensemble, HardMember, Labels, Member, Profiles};
 use consilience::{Rng, Run, Stream};
 use criterion::{BenchmarkId, Criterion};
 
@@ -49,13 +49,11 @@ fn by_hash_map(columns: &[&[u8]]) -> (Vec<u32>, Vec<f64>) {
 }
 
 fn columns(ensemble: &Ensemble) -> Vec<&[u8]> {
-    let codes = |member| match member {
-        &consilience::ensemble::Member::Hard(ref m) => match m.labels() {
-            Labels::U8(codes) => codes.as_slice(),
-            _ => unreachable!("fewer than 256 clusters"),
-        },
-        consilience::ensemble::Member::Soft(_) => unreachable!("hard members only"),
-    };
+    fn codes(member: &Member) -> &[u8] {
+        let Member::Hard(member) = member else { unreachable!("all members are hard") };
+        let Labels::U8(codes) = member.labels() else { unreachable!("fewer than 256 clusters") };
+        codes
+    }
     ensemble.members().iter().map(codes).collect()
 }
 

@@ -16,11 +16,9 @@
 use rayon::prelude::*;
 
 use crate::ensemble::collection::Ensemble;
-use crate::ensemble::labels::{Code, Labels, with_codes};
-use crate::ensemble::member::Member;
+use crate::ensemble::packing::{Packing, hash_rows};
 use crate::ensemble::profiles::NO_PROFILE;
 use crate::error::Result;
-use crate::linalg::Matrix;
 use crate::run::Run;
 
 /// The distinct rows of an ensemble, in order of first appearance.
@@ -34,23 +32,40 @@ pub(super) struct Merged {
 }
 
 /// Words in a block: with their sorted copy they stay in the cache nearest to one core.
-const BLOCK_WORDS: usize = 1 << 14;
-/// Objects in a block, at most and at least.
-const BLOCK_ROWS: (usize, usize) = (1 << 13, 1 << 4);
-/// Blocks in a wave for every thread, enough to keep threads busy between two steps.
-const BLOCKS_PER_THREAD: usize = 16;
+const BLOCK_WORDS: usize = 1 << 15;
+/// Objects in a block, at least and at most.
+const BLOCK_ROWS: (usize, usize) = (1 << 4, 1 << 13);
+/// Words in a wave. The parts' tables pass through the cache once a wave, so the more the better;
+/// the memory is a small part of what the labels of so many objects take.
+const WAVE_WORDS: usize = 1 << 21;
 /// Objects for every part, and the largest number of parts as a power of two.
-const ROWS_PER_PART: usize = 1 << 12;
+const ROWS_PER_PART: usize = 1 << 14;
 const MAX_PART_BITS: u32 = 8;
 
 /// Merges the equal rows of `ensemble`, which has fewer than [`NO_PROFILE`] objects.
 pub(super) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
-    let n = ensemble.n_objects();
     let packing = Packing::new(ensemble);
-    let width = packing.width;
-    let block_rows = (BLOCK_WORDS / width).clamp(BLOCK_ROWS.1, BLOCK_ROWS.0);
+    // Rows of few words are worth code of their own.
+    match packing.width {
+        1 => merge_packed::<1>(ensemble, &packing, run),
+        2 => merge_packed::<2>(ensemble, &packing, run),
+        3 => merge_packed::<3>(ensemble, &packing, run),
+        4 => merge_packed::<4>(ensemble, &packing, run),
+        _ => merge_packed::<0>(ensemble, &packing, run),
+    }
+}
+
+/// [`merge`] for rows of `W` words, or of any number if `W` is 0.
+fn merge_packed<const W: usize>(
+    ensemble: &Ensemble,
+    packing: &Packing,
+    run: &Run,
+) -> Result<Merged> {
+    let n = ensemble.n_objects();
+    let width = if W == 0 { packing.width } else { W };
+    let block_rows = (BLOCK_WORDS / width).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1);
     let part_bits = (n / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
-    let n_blocks = n.div_ceil(block_rows).min(BLOCKS_PER_THREAD * rayon::current_num_threads());
+    let n_blocks = n.min(WAVE_WORDS / width).max(1).div_ceil(block_rows);
 
     let mut blocks: Vec<Block> = (0..n_blocks).map(|_| Block::default()).collect();
     let mut parts: Vec<Part> = (0..1 << part_bits).map(|_| Part::default()).collect();
@@ -60,126 +75,32 @@ pub(super) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
         let start = wave * wave_rows;
         run.tick("merging equal objects", start as u64, Some(n as u64))?;
         let blocks = &mut blocks[..places.len().div_ceil(block_rows)];
-        blocks.par_iter_mut().enumerate().for_each(|(b, block)| {
+        blocks.par_iter_mut().enumerate().for_each_init(Scratch::default, |scratch, (b, block)| {
             let first = b * block_rows;
             let len = block_rows.min(places.len() - first);
-            block.pack(&packing, start + first, len, part_bits);
+            block.pack::<W>(packing, start + first, len, part_bits, scratch);
         });
         let blocks = &*blocks;
-        parts.par_iter_mut().enumerate().for_each(|(p, part)| match width {
-            1 => part.absorb::<1>(p, blocks, width, ensemble.weights()),
-            2 => part.absorb::<2>(p, blocks, width, ensemble.weights()),
-            3 => part.absorb::<3>(p, blocks, width, ensemble.weights()),
-            4 => part.absorb::<4>(p, blocks, width, ensemble.weights()),
-            _ => part.absorb::<0>(p, blocks, width, ensemble.weights()),
+        parts.par_iter_mut().enumerate().for_each(|(p, part)| {
+            part.absorb::<W>(p, blocks, width, ensemble.weights());
         });
-        places.par_chunks_mut(block_rows).enumerate().for_each(|(b, places)| {
-            for (p, part) in parts.iter().enumerate() {
-                let rows = blocks[b].rows_of(p);
-                let firsts = &part.found[part.found_start[b]..][..rows.len()];
-                for (&offset, &first) in blocks[b].offsets[rows].iter().zip(firsts) {
-                    places[offset as usize] = first;
-                }
-            }
-        });
-    }
-    // The keys are not needed any more; rows of profiles are read from the ensemble again.
-    drop(blocks);
-    let parts: Vec<_> = parts.into_iter().map(|part| (part.first, part.weights)).collect();
-    run.check()?;
-    Ok(number(map, &parts))
-}
-
-/// How the labels and memberships of an object are packed into words.
-struct Packing<'a> {
-    fields: Vec<Field<'a>>,
-    /// Words a row.
-    width: usize,
-}
-
-enum Field<'a> {
-    /// Codes plus one, so that missing is 0, at a place in a word of their own or shared.
-    Hard { labels: &'a Labels, word: usize, shift: u32 },
-    /// The bits of the memberships, a word each.
-    Soft { memberships: &'a Matrix, word: usize },
-}
-
-impl<'a> Packing<'a> {
-    fn new(ensemble: &'a Ensemble) -> Self {
-        let mut fields = Vec::with_capacity(ensemble.members().len());
-        let (mut words, mut used) = (0, u64::BITS);
-        for member in ensemble.members() {
-            if let Member::Hard(m) = member {
-                let bits = u64::BITS - (m.clusters().len() as u64).leading_zeros();
-                if used + bits > u64::BITS {
-                    (words, used) = (words + 1, 0);
-                }
-                fields.push(Field::Hard { labels: m.labels(), word: words - 1, shift: used });
-                used += bits;
-            }
-        }
-        for member in ensemble.members() {
-            if let Member::Soft(m) = member {
-                fields.push(Field::Soft { memberships: m.memberships(), word: words });
-                words += m.memberships().ncols();
-            }
-        }
-        Packing { fields, width: words }
-    }
-
-    /// Packs `len` rows from object `start` on: word `w` of row `i` goes to `words[w * len + i]`,
-    /// so that all rows are packed and hashed side by side.
-    fn pack(&self, start: usize, len: usize, words: &mut [u64]) {
-        words.fill(0);
-        for field in &self.fields {
-            match *field {
-                Field::Hard { labels, word, shift } => {
-                    let words = &mut words[word * len..(word + 1) * len];
-                    with_codes!(labels, codes => pack_codes(&codes[start..start + len], words, shift));
-                }
-                Field::Soft { memberships, word } => {
-                    for i in 0..len {
-                        for (j, &p) in memberships.row(start + i).iter().enumerate() {
-                            // Adding 0 makes the one zero out of -0 that equals it.
-                            words[(word + j) * len + i] = (p + 0.0).to_bits();
-                        }
+        places.par_chunks_mut(block_rows).zip(blocks).enumerate().for_each(
+            |(b, (places, block))| {
+                for (p, part) in parts.iter().enumerate() {
+                    let rows = block.rows_of(p);
+                    let firsts = &part.found[part.found_start[b]..][..rows.len()];
+                    for (&offset, &first) in block.offsets[rows].iter().zip(firsts) {
+                        places[offset as usize] = first;
                     }
                 }
-            }
-        }
+            },
+        );
     }
-}
-
-fn pack_codes<C: Code>(codes: &[C], words: &mut [u64], shift: u32) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (word, &code) in words.iter_mut().zip(codes) {
-                *word |= code.plus_one() << shift;
-            }
-        },
-    );
-}
-
-/// Hashes the rows packed in `words`. A blank row, all words 0, has hash 0.
-fn hash_rows(words: &[u64], hashes: &mut [u64]) {
-    let len = hashes.len();
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            hashes.fill(0);
-            for words in words.chunks_exact(len) {
-                for (hash, &word) in hashes.iter_mut().zip(words) {
-                    let h = (*hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                    *hash = h ^ (h >> 29);
-                }
-            }
-            for hash in hashes {
-                let h = (*hash ^ (*hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-                *hash = h ^ (h >> 32);
-            }
-        },
-    );
+    // The words are not needed any more; profiles' rows are read from the ensemble again.
+    drop(blocks);
+    let parts: Vec<_> = parts.into_par_iter().map(|part| part.into_sums(width)).collect();
+    run.check()?;
+    Ok(number(map, &parts))
 }
 
 /// A block of objects: their rows packed, hashed, and sorted by part.
@@ -195,26 +116,38 @@ struct Block {
     offsets: Vec<u16>,
     /// Where every part's rows begin.
     part_start: Vec<u32>,
+}
+
+/// What packing a block needs besides it: words and hashes of the rows in the objects' order.
+#[derive(Default)]
+struct Scratch {
     words: Vec<u64>,
     hashes: Vec<u64>,
 }
 
 impl Block {
-    fn pack(&mut self, packing: &Packing, start: usize, len: usize, part_bits: u32) {
-        let width = packing.width;
+    fn pack<const W: usize>(
+        &mut self,
+        packing: &Packing,
+        start: usize,
+        len: usize,
+        part_bits: u32,
+        scratch: &mut Scratch,
+    ) {
+        let width = if W == 0 { packing.width } else { W };
         self.start = start;
-        self.words.resize(width * len, 0);
-        self.hashes.resize(len, 0);
-        packing.pack(start, len, &mut self.words);
-        hash_rows(&self.words, &mut self.hashes);
+        scratch.words.resize(width * len, 0);
+        scratch.hashes.resize(len, 0);
+        packing.pack(start, len, &mut scratch.words);
+        hash_rows(&scratch.words, &mut scratch.hashes);
 
         // Two shifts, because a shift by all 64 bits is none.
         let part_of = |hash: u64| (hash >> 1 >> (63 - part_bits)) as usize;
         let n_parts = 1 << part_bits;
         let mut next = vec![0u32; n_parts + 1];
-        let words = &self.words;
+        let words = &scratch.words;
         let blank = |i: usize, hash: u64| hash == 0 && (0..width).all(|w| words[w * len + i] == 0);
-        for (i, &hash) in self.hashes.iter().enumerate() {
+        for (i, &hash) in scratch.hashes.iter().enumerate() {
             next[part_of(hash) + 1] += u32::from(!blank(i, hash));
         }
         for p in 0..n_parts {
@@ -227,7 +160,7 @@ impl Block {
         self.keys.resize(rows * width, 0);
         self.tags.resize(rows, 0);
         self.offsets.resize(rows, 0);
-        for (i, &hash) in self.hashes.iter().enumerate() {
+        for (i, &hash) in scratch.hashes.iter().enumerate() {
             if blank(i, hash) {
                 continue;
             }
@@ -254,11 +187,10 @@ struct Part {
     /// An open table with linear probing, at most half full: a row's tag above, its number plus one
     /// below; 0 is a free slot.
     slots: Vec<u64>,
-    /// The rows' words, row by row.
-    keys: Vec<u64>,
-    /// The object that shows each row first.
-    first: Vec<u32>,
-    weights: Vec<f64>,
+    /// For every row its words, the bits of its weight, and the object that shows it first: what is
+    /// used together stands together.
+    records: Vec<u64>,
+    len: usize,
     /// For every row of the wave, in the order of the objects, the object that shows it first.
     found: Vec<u32>,
     /// Where in `found` the rows of every block begin.
@@ -287,15 +219,20 @@ impl Part {
             let offsets = &block.offsets[rows];
             for ((key, &tag), &offset) in keys.chunks_exact(width).zip(tags).zip(offsets) {
                 let object = block.start + offset as usize;
-                let row = self.find_or_add(key, tag, object);
-                self.weights[row] += weights.map_or(1.0, |w| w[object]);
-                self.found.push(self.first[row]);
+                let record = self.find_or_add(key, tag, object);
+                let weight = f64::from_bits(record[width]) + weights.map_or(1.0, |w| w[object]);
+                record[width] = weight.to_bits();
+                let first = record[width + 1] as u32;
+                self.found.push(first);
             }
         }
     }
 
+    /// The record of the row with these words, made if it is not there.
+    #[expect(clippy::inline_always, reason = "only inlined does it know the width")]
     #[inline(always)]
-    fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> usize {
+    fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> &mut [u64] {
+        let (width, stride) = (key.len(), key.len() + 2);
         let mask = self.slots.len() - 1;
         let mut at = tag as usize & mask;
         loop {
@@ -304,24 +241,24 @@ impl Part {
                 break;
             }
             if (slot >> 32) as u32 == tag {
-                let row = slot as u32 as usize - 1;
-                if self.keys[row * key.len()..(row + 1) * key.len()] == *key {
-                    return row;
+                let start = (slot as u32 as usize - 1) * stride;
+                if self.records[start..start + width] == *key {
+                    return &mut self.records[start..start + stride];
                 }
             }
             at = (at + 1) & mask;
         }
-        let row = self.first.len();
-        self.slots[at] = u64::from(tag) << 32 | (row as u64 + 1);
-        self.keys.extend_from_slice(key);
-        self.first.push(object as u32);
-        self.weights.push(0.0);
-        row
+        self.len += 1;
+        self.slots[at] = u64::from(tag) << 32 | self.len as u64;
+        let start = self.records.len();
+        self.records.extend_from_slice(key);
+        self.records.extend_from_slice(&[0f64.to_bits(), object as u64]);
+        &mut self.records[start..]
     }
 
     /// Makes room for `more` rows that may all be new.
     fn reserve(&mut self, more: usize) {
-        let needed = 2 * (self.first.len() + more).max(8);
+        let needed = 2 * (self.len + more).max(8);
         if needed <= self.slots.len() {
             return;
         }
@@ -335,6 +272,12 @@ impl Part {
             slots[at] = slot;
         }
         self.slots = slots;
+    }
+
+    /// The rising first objects of its rows, and the rows' weights.
+    fn into_sums(self, width: usize) -> (Vec<u32>, Vec<f64>) {
+        let records = self.records.chunks_exact(width + 2);
+        records.map(|record| (record[width + 1] as u32, f64::from_bits(record[width]))).unzip()
     }
 }
 
@@ -403,7 +346,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ensemble::{HardMember, Profiles, SoftMember};
+    use crate::ensemble::{HardMember, Member, Profiles, SoftMember};
+    use crate::linalg::Matrix;
     use crate::rng::{Rng, Stream};
     use crate::run::CancelFlag;
 
@@ -565,8 +509,9 @@ mod tests {
     fn rows_of_equal_hash_are_told_apart() {
         let mut part = Part::default();
         part.reserve(3);
-        let found = [[1, 2], [1, 3], [1, 2]].map(|key| part.find_or_add(&key, 7, 0));
-        assert_eq!(found, [0, 1, 0]);
+        let first = [[1, 2], [1, 3], [1, 2]].into_iter().enumerate();
+        let first = first.map(|(i, key)| part.find_or_add(&key, 7, i)[3]);
+        assert_eq!(first.collect::<Vec<_>>(), [0, 1, 0]);
     }
 
     #[test]

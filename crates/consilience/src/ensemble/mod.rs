@@ -9,6 +9,7 @@ mod incidence;
 mod labels;
 mod member;
 mod merge;
+mod packing;
 mod profiles;
 
 pub use canonical::Canonical;
