@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn an_id_column_is_put_in_one_order_in_bounded_time() {
         let ids: Vec<Option<i64>> = (0..30_000).map(Some).collect();
-        let canonical = canonical(&[ids], &[1.0; 30_000]);
+        let canonical = canonical(&[ids], &vec![1.0; 30_000]);
         let (_, rows) = seen(&canonical);
         let mut codes: Vec<_> = rows.into_iter().map(|row| row[0]).collect();
         codes.sort_unstable();

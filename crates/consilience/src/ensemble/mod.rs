@@ -1,5 +1,7 @@
 //! Ensembles of clusterings and their profiles.
 
+mod agreement;
+mod blocks;
 mod canonical;
 mod coassociation;
 mod collection;
@@ -12,6 +14,8 @@ mod merge;
 mod packing;
 mod profiles;
 
+pub use agreement::Majority;
+pub(crate) use agreement::{agreement, agreement_cost};
 pub use canonical::Canonical;
 pub use coassociation::CoAssociation;
 pub use collection::Ensemble;

@@ -1,0 +1,528 @@
+//! Which profiles a majority of members puts together, and how close each is to its closest.
+//!
+//! Every profile is compared with every other, a block of 64 at a time ([`Blocks`]); joined pairs go
+//! into disjoint sets and are forgotten, so memory stays $O(u r)$. Two things save comparisons:
+//!
+//! * *Pigeonhole.* Profiles are sorted by their labels, so a block holds few labels of each member.
+//!   Members whose labels in two blocks have nothing in common vote for no pair of them; when too
+//!   few are left to join a pair or to better anybody's closest, the two blocks are passed over.
+//!   This is what makes large ensembles of fine clusterings feasible.
+//! * *Sets.* Lanes that are in the same set already are masked out by their roots before any pair
+//!   is looked at one by one.
+
+// Only what is inlined into the dispatched call is compiled for the vector unit.
+#![allow(clippy::inline_always)]
+
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::ensemble::blocks::{Blocks, LANES, Lane, Lanes, votes, votes_of_both, with_lane};
+use crate::ensemble::labels::Code;
+use crate::ensemble::profiles::Profiles;
+use crate::error::{Error, Result};
+use crate::graph::UnionFind;
+use crate::run::Run;
+
+/// The share of votes above which a pair is joined: an exact fraction in [0, 1).
+///
+/// Votes are compared in whole numbers. In floating point, ten of twenty votes can be more than
+/// half of them.
+///
+/// ```
+/// use consilience::ensemble::Majority;
+/// let third: Majority = "1/3".parse()?;
+/// assert!(!third.joins(6, 18) && third.joins(7, 18));
+/// assert_eq!("0.50".parse::<Majority>()?, Majority::HALF);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Majority {
+    p: u32,
+    q: u32,
+}
+
+impl Majority {
+    /// More than half the votes.
+    pub const HALF: Majority = Majority { p: 1, q: 2 };
+
+    /// More than $p/q$ of the votes.
+    pub fn new(p: u32, q: u32) -> Result<Self> {
+        if p >= q {
+            return Err(refused(&format!("{p}/{q}")));
+        }
+        let divisor = gcd(p, q);
+        Ok(Majority { p: p / divisor, q: q / divisor })
+    }
+
+    /// Whether `votes` of `both` votes join a pair: $q v > p b$.
+    pub fn joins(self, votes: u32, both: u32) -> bool {
+        u64::from(self.q) * u64::from(votes) > u64::from(self.p) * u64::from(both)
+    }
+
+    /// The smallest number of votes out of `both` that joins a pair.
+    pub fn needed(self, both: u32) -> u32 {
+        (u64::from(self.p) * u64::from(both) / u64::from(self.q)) as u32 + 1
+    }
+}
+
+impl FromStr for Majority {
+    type Err = Error;
+
+    /// Reads `0.5` or `1/2`, exactly.
+    fn from_str(text: &str) -> Result<Self> {
+        let digits = |text: &str| -> Option<u32> {
+            let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+            if plain { text.parse().ok() } else { None }
+        };
+        let parse = || {
+            if let Some((p, q)) = text.split_once('/') {
+                return Some((digits(p.trim())?, digits(q.trim())?));
+            }
+            let (whole, fraction) = match text.split_once('.') {
+                Some((whole, fraction)) => (if whole.is_empty() { "0" } else { whole }, fraction),
+                None => (text, "0"),
+            };
+            let whole = digits(whole)?;
+            let q = 10u32.checked_pow(fraction.len().try_into().ok()?)?;
+            Some((whole.checked_mul(q)?.checked_add(digits(fraction)?)?, q))
+        };
+        let (p, q) = parse().ok_or_else(|| refused(text))?;
+        Majority::new(p, q).map_err(|_| refused(text))
+    }
+}
+
+fn refused(got: &str) -> Error {
+    let expected = "at least 0 and below 1, as a decimal or a fraction of up to nine digits";
+    Error::parameter("threshold", expected, got)
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What the votes of all pairs amount to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Agreement {
+    /// The component of every profile in the graph of joined pairs, numbered by first profile.
+    pub(crate) components: Vec<u32>,
+    /// How many components there are.
+    pub(crate) n_components: usize,
+    /// The largest share of votes that each profile has with another one; 0 where no member puts it
+    /// together with any.
+    pub(crate) closest: Vec<f64>,
+}
+
+/// Workers that compare at the same time, each with its own sets.
+const MAX_WORKERS: usize = 32;
+
+/// How many bytes [`agreement`] holds at its peak.
+pub(crate) fn agreement_cost(u: usize, r: usize, total_clusters: usize) -> u64 {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS);
+    let most = (total_clusters.saturating_sub(r) + 1).max(r); // clusters of one member, or members
+    let lane = if most <= u8::CAPACITY { 1 } else { 4 };
+    let padded = u.div_ceil(LANES) * LANES;
+    let label_sets = padded / LANES * r * 9;
+    (padded * (r * lane + workers * (12 + 2 * lane) + 16) + label_sets) as u64
+}
+
+/// Joins the profiles that `majority` puts together. For hard profiles.
+pub(crate) fn agreement(profiles: &Profiles, majority: Majority, run: &Run) -> Result<Agreement> {
+    let order = sorted_by_labels(profiles);
+    let found = with_lane!(profiles, L => {
+        let blocks = Blocks::<L>::new(profiles, &order);
+        if profiles.has_missing() {
+            Search::<L, true>::new(blocks, majority).run(run)?
+        } else {
+            Search::<L, false>::new(blocks, majority).run(run)?
+        }
+    });
+    // Back from places to profiles.
+    let mut components = UnionFind::new(profiles.len());
+    let mut closest = vec![0.0; profiles.len()];
+    for (place, &s) in order.iter().enumerate() {
+        components.union(s as usize, order[found.root_of[place] as usize] as usize);
+        closest[s as usize] = found.closest[place];
+    }
+    Ok(Agreement { components: components.labels(), n_components: components.n_sets(), closest })
+}
+
+/// The profiles by their labels, the member with the most clusters counting first: neighbours share
+/// many labels.
+fn sorted_by_labels(profiles: &Profiles) -> Vec<u32> {
+    let mut members: Vec<usize> = (0..profiles.n_members()).collect();
+    members.sort_by_key(|&h| std::cmp::Reverse(profiles.members()[h].n_clusters()));
+    let mut order: Vec<u32> = (0..profiles.len() as u32).collect();
+    order.par_sort_unstable_by(|&s, &t| {
+        let label = |s: u32, h: usize| profiles.label(s as usize, h);
+        let differ = members.iter().map(|&h| label(s, h).cmp(&label(t, h)));
+        differ.into_iter().find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    order
+}
+
+/// The comparison of all pairs; `GAPS` if labels are missing.
+struct Search<L, const GAPS: bool> {
+    blocks: Blocks<L>,
+    majority: Majority,
+    r: usize,
+    /// For every block and member: a bit for each label that occurs, labels counted modulo 64.
+    present: Vec<u64>,
+    /// For every block and member: whether all profiles have a label.
+    complete: Vec<bool>,
+}
+
+/// What a worker has found so far, by places in the blocks.
+#[derive(Clone)]
+struct Found<L> {
+    sets: UnionFind,
+    /// A root each place had some time ago; places with the same are in one set.
+    roots: Vec<u32>,
+    /// The closest's votes, and of how many.
+    votes: Vec<L>,
+    both: Vec<L>,
+}
+
+struct Outcome {
+    root_of: Vec<u32>,
+    closest: Vec<f64>,
+}
+
+impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
+    fn new(blocks: Blocks<L>, majority: Majority) -> Self {
+        let r = blocks.n_members();
+        let (mut present, mut complete) = (Vec::new(), Vec::new());
+        for b in 0..blocks.n_blocks() {
+            let in_block = blocks.in_block(b);
+            for labels in blocks.block(b).chunks_exact(LANES) {
+                let labels = labels[..in_block].iter().map(|label| label.index());
+                let bit = |set: u64, label: Option<usize>| set | label.map_or(0, |c| 1 << (c % 64));
+                present.push(labels.clone().fold(0, bit));
+                complete.push(labels.clone().all(|label| label.is_some()));
+            }
+        }
+        Search { blocks, majority, r, present, complete }
+    }
+
+    fn run(&self, run: &Run) -> Result<Outcome> {
+        let n_blocks = self.blocks.n_blocks();
+        let places = n_blocks * LANES;
+        // A share of 0: out of all where all label both, else out of 1.
+        let out_of = L::count(if GAPS { 1 } else { self.r });
+        let start = Found {
+            sets: UnionFind::new(places),
+            roots: (0..places as u32).collect(),
+            votes: vec![L::default(); places],
+            both: vec![out_of; places],
+        };
+        // Neighbours first: what is close to them sets the mark that lets others be passed over.
+        let near = |i: usize| i..(i + 2).min(n_blocks);
+        let far = |i: usize| (i + 2).min(n_blocks)..n_blocks;
+        let start = self.compare(&start, near, run)?;
+        let mut found = self.compare(&start, far, run)?;
+        let n = self.blocks.len();
+        let share = |i: usize| found.votes[i].into() as f64 / found.both[i].into() as f64;
+        let closest = (0..n).map(share).collect();
+        Ok(Outcome { root_of: (0..n).map(|i| found.sets.find(i) as u32).collect(), closest })
+    }
+
+    /// Compares every block `i` with the blocks `partners(i)`, starting from what is known.
+    ///
+    /// Workers take blocks as they come. Who compares what differs from run to run, but the sets
+    /// and the largest shares do not.
+    fn compare(
+        &self,
+        known: &Found<L>,
+        partners: impl Fn(usize) -> Range<usize> + Sync,
+        run: &Run,
+    ) -> Result<Found<L>> {
+        let n_blocks = self.blocks.n_blocks();
+        let total = (0..n_blocks).map(|i| partners(i).len() as u64).sum();
+        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let arch = pulp::Arch::new();
+        let work = |_| {
+            let mut found = known.clone();
+            let mut weakest: Vec<_> = (0..n_blocks).map(|b| self.weakest(&found, b)).collect();
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= n_blocks {
+                    return Ok(found);
+                }
+                let compared = done.fetch_add(partners(i).len() as u64, Ordering::Relaxed);
+                run.tick("comparing profiles", compared, Some(total))?;
+                let (found, weakest) = (&mut found, &mut weakest[..]);
+                let partners = partners(i);
+                arch.dispatch(Strip { search: self, i, partners, found, weakest });
+            }
+        };
+        let workers = run.n_threads().min(MAX_WORKERS).min(n_blocks);
+        let all = (0..workers).into_par_iter().map(work).collect::<Result<Vec<_>>>()?;
+        Ok(all.into_iter().reduce(Found::joined_with).expect("there is a worker"))
+    }
+
+    /// Compares block `i` with `partners`.
+    #[inline(always)]
+    fn compare_block(
+        &self,
+        i: usize,
+        partners: Range<usize>,
+        found: &mut Found<L>,
+        weakest: &mut [(u64, u64)],
+    ) {
+        let tuples = self.blocks.tuples(i);
+        let out_of = L::count(if GAPS { 1 } else { self.r });
+        let mut row_votes = [[L::default(); LANES]; LANES];
+        let mut row_both = [[out_of; LANES]; LANES];
+        let needed = L::count(self.majority.needed(self.r as u32) as usize);
+        let (p, q) = (u64::from(self.majority.p), u64::from(self.majority.q));
+        for j in partners {
+            if self.can_pass_over(i, j, weakest) {
+                continue;
+            }
+            let block = self.blocks.block(j);
+            let places = j * LANES..(j + 1) * LANES;
+            let mut best_votes = lanes(&found.votes[places.clone()]);
+            let mut best_both = lanes(&found.both[places.clone()]);
+            for (lane, tuple) in tuples.chunks_exact(self.r).enumerate() {
+                let (mut votes, both) = if GAPS {
+                    votes_of_both(tuple, block)
+                } else {
+                    (votes(tuple, block), [out_of; LANES])
+                };
+                if i == j {
+                    // Nobody is its own companion.
+                    votes[lane] = L::default();
+                }
+                let joined: Lanes<bool> = if GAPS {
+                    keep_best(&mut best_votes, &mut best_both, &votes, &both);
+                    keep_best(&mut row_votes[lane], &mut row_both[lane], &votes, &both);
+                    std::array::from_fn(|c| q * votes[c].into() > p * both[c].into())
+                } else {
+                    keep_most(&mut best_votes, &votes);
+                    keep_most(&mut row_votes[lane], &votes);
+                    votes.map(|votes| votes >= needed)
+                };
+                if !any(joined.iter().copied()) {
+                    continue;
+                }
+                let own = found.roots[i * LANES + lane];
+                let roots = &found.roots[places.clone()];
+                if any(joined.iter().zip(roots).map(|(&joined, root)| joined && *root != own)) {
+                    found.join(i * LANES + lane, places.start, &joined);
+                }
+            }
+            found.votes[places.clone()].copy_from_slice(&best_votes);
+            found.both[places].copy_from_slice(&best_both);
+            weakest[j] = self.weakest(found, j);
+        }
+        for (lane, (votes, both)) in row_votes.iter().zip(&row_both).enumerate() {
+            for (&votes, &both) in votes.iter().zip(both) {
+                found.offer(i * LANES + lane, votes, both);
+            }
+        }
+        weakest[i] = self.weakest(found, i);
+    }
+
+    /// Whether no pair of blocks `i` and `j` can be joined or be closer than what both have.
+    #[inline(always)]
+    fn can_pass_over(&self, i: usize, j: usize, weakest: &[(u64, u64)]) -> bool {
+        let of = |b: usize| b * self.r..(b + 1) * self.r;
+        let shared = self.present[of(i)].iter().zip(&self.present[of(j)]);
+        let votes = shared.map(|(a, b)| u64::from(a & b != 0)).sum::<u64>();
+        let both = if GAPS {
+            let labelled = self.complete[of(i)].iter().zip(&self.complete[of(j)]);
+            labelled.map(|(a, b)| u64::from(a & b)).sum::<u64>()
+        } else {
+            self.r as u64
+        };
+        let (p, q) = (u64::from(self.majority.p), u64::from(self.majority.q));
+        let no_closer = |(v, b): (u64, u64)| votes * b <= v * both;
+        q * votes <= p * both && no_closer(weakest[i]) && no_closer(weakest[j])
+    }
+
+    /// The smallest share that a profile of block `b` has with its closest so far.
+    fn weakest(&self, found: &Found<L>, b: usize) -> (u64, u64) {
+        let places = b * LANES..b * LANES + self.blocks.in_block(b);
+        if !GAPS {
+            let least = found.votes[places].iter().copied().min();
+            return (least.expect("a block holds profiles").into(), self.r as u64);
+        }
+        places.map(|i| (found.votes[i].into(), found.both[i].into())).fold(
+            (1, 1),
+            |(v, b): (u64, u64), (w, c): (u64, u64)| if w * b < v * c { (w, c) } else { (v, b) },
+        )
+    }
+}
+
+/// One block to be compared with others. A closure would not be compiled for the vector unit: only
+/// what is sure to be inlined is.
+struct Strip<'a, L, const GAPS: bool> {
+    search: &'a Search<L, GAPS>,
+    i: usize,
+    partners: Range<usize>,
+    found: &'a mut Found<L>,
+    weakest: &'a mut [(u64, u64)],
+}
+
+impl<L: Lane, const GAPS: bool> pulp::WithSimd for Strip<'_, L, GAPS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.search.compare_block(self.i, self.partners, self.found, self.weakest);
+    }
+}
+
+impl<L: Lane> Found<L> {
+    /// Joins `place` with those lanes of the block that starts at `first`.
+    #[cold]
+    fn join(&mut self, place: usize, first: usize, joined: &Lanes<bool>) {
+        for (lane, _) in joined.iter().enumerate().filter(|(_, joined)| **joined) {
+            if self.roots[place] != self.roots[first + lane] {
+                self.sets.union(place, first + lane);
+                let root = self.sets.find(place) as u32;
+                self.roots[place] = root;
+                self.roots[first + lane] = root;
+            }
+        }
+    }
+
+    /// Takes `votes` of `both` for the closest of `place` if it is closer.
+    fn offer(&mut self, place: usize, votes: L, both: L) {
+        if votes.times(self.both[place]) > self.votes[place].times(both) {
+            (self.votes[place], self.both[place]) = (votes, both);
+        }
+    }
+
+    fn joined_with(mut self, mut other: Self) -> Self {
+        for place in 0..self.roots.len() {
+            self.sets.union(place, other.sets.find(place));
+            self.offer(place, other.votes[place], other.both[place]);
+        }
+        for place in 0..self.roots.len() {
+            self.roots[place] = self.sets.find(place) as u32;
+        }
+        self
+    }
+}
+
+#[inline(always)]
+fn lanes<T: Copy>(values: &[T]) -> Lanes<T> {
+    values.try_into().expect("a block's worth of values")
+}
+
+/// Whether any is true, looking at all: a loop without exits is one that vectorises.
+#[inline(always)]
+fn any(lanes: impl Iterator<Item = bool>) -> bool {
+    lanes.fold(false, |any, lane| any | lane)
+}
+
+/// The larger in every lane.
+#[inline(always)]
+fn keep_most<L: Lane>(best: &mut Lanes<L>, votes: &Lanes<L>) {
+    for (best, &votes) in best.iter_mut().zip(votes) {
+        *best = (*best).max(votes);
+    }
+}
+
+/// The larger share in every lane.
+#[inline(always)]
+fn keep_best<L: Lane>(
+    best_votes: &mut Lanes<L>,
+    best_both: &mut Lanes<L>,
+    votes: &Lanes<L>,
+    both: &Lanes<L>,
+) {
+    for c in 0..LANES {
+        let better = votes[c].times(best_both[c]) > best_votes[c].times(both[c]);
+        best_votes[c] = if better { votes[c] } else { best_votes[c] };
+        best_both[c] = if better { both[c] } else { best_both[c] };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::rng::{Rng, Stream};
+
+    /// All pairs, one label after the other.
+    fn slow(profiles: &Profiles, majority: Majority) -> Agreement {
+        let u = profiles.len();
+        let mut sets = UnionFind::new(u);
+        let mut closest = vec![0.0f64; u];
+        for s in 0..u {
+            for t in (0..u).filter(|&t| t != s) {
+                let pair = (0..profiles.n_members())
+                    .filter_map(|h| Some((profiles.label(s, h)?, profiles.label(t, h)?)));
+                let (votes, both) =
+                    pair.fold((0, 0), |(v, b), (x, y)| (v + u32::from(x == y), b + 1));
+                if both > 0 {
+                    closest[s] = closest[s].max(f64::from(votes) / f64::from(both));
+                }
+                if majority.joins(votes, both) {
+                    sets.union(s, t);
+                }
+            }
+        }
+        Agreement { components: sets.labels(), n_components: sets.n_sets(), closest }
+    }
+
+    /// `n` objects along a line that every member cuts into about `k` pieces at places of its own,
+    /// shuffled; a share `noise` of labels is drawn anew and a share `gaps` is missing.
+    fn cuts(n: usize, r: usize, k: usize, noise: f64, gaps: f64, rng: &mut Rng) -> Profiles {
+        let order = rng.permutation(n);
+        let member = |h: usize| {
+            let shift = rng.below(n);
+            let labels: Vec<Option<i64>> = (0..n)
+                .map(|i| {
+                    let label = (order[i] as usize + shift) * k / n;
+                    let label = if rng.unit() < noise { rng.below(k) } else { label };
+                    (i == 0 || rng.unit() >= gaps).then_some(label as i64)
+                })
+                .collect();
+            HardMember::from_integers(format!("m{h}"), labels).into()
+        };
+        let members: Vec<_> = (0..r).map(member).collect();
+        Profiles::new(&Ensemble::new(members).unwrap(), &Run::new(0)).unwrap()
+    }
+
+    /// Several blocks, passed over or not, at every width of lane, with gaps and without.
+    #[test]
+    fn blocks_find_what_pairs_find() {
+        let mut rng = Rng::new(5, Stream::Data);
+        // n, r, k: lanes are narrow, wide by members, wide by clusters.
+        let shapes = [(500, 7, 5), (500, 12, 40), (300, 9, 100), (200, 300, 6), (400, 5, 300)];
+        for (n, r, k) in shapes {
+            for (noise, gaps) in [(0.0, 0.0), (0.3, 0.0), (1.0, 0.0), (0.0, 0.3), (0.3, 0.1)] {
+                let profiles = cuts(n, r, k, noise, gaps, &mut rng);
+                for majority in
+                    [Majority::HALF, Majority::new(0, 1).unwrap(), Majority::new(4, 5).unwrap()]
+                {
+                    let expected = slow(&profiles, majority);
+                    for threads in [1, 2, 3] {
+                        let run = Run::new(0).threads(threads);
+                        let found = run.install(|| agreement(&profiles, majority, &run)).unwrap();
+                        assert_eq!(found, expected, "{n} {r} {k} {noise} {gaps} {majority:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The test above would mean little if no block were ever passed over.
+    #[test]
+    fn blocks_far_apart_are_passed_over() {
+        let profiles = cuts(20_000, 151, 12, 0.0, 0.0, &mut Rng::new(6, Stream::Data));
+        let order = sorted_by_labels(&profiles);
+        let search = Search::<u8, false>::new(Blocks::new(&profiles, &order), Majority::HALF);
+        let n_blocks = search.blocks.n_blocks();
+        let settled = vec![(76, 151); n_blocks];
+        let passed =
+            |i: usize| (0..n_blocks).filter(|&j| search.can_pass_over(i, j, &settled)).count();
+        let passed: usize = (0..n_blocks).map(passed).sum();
+        assert!(10 * passed > 7 * n_blocks * n_blocks, "{passed} of {}", n_blocks * n_blocks);
+    }
+}
