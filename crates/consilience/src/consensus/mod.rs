@@ -4,19 +4,23 @@
 //! [`Consensus`] about those profiles; [`combine`] is the front door that makes the answer
 //! independent of the order of objects and members and numbers the clusters.
 
+mod auto;
 mod combine;
 mod ea;
 mod method;
+mod offers;
 mod outcome;
 mod scec;
 mod settings;
 mod voting;
 
+pub use auto::{AutoMethod, auto};
 pub use combine::{combine, prepare};
 pub use ea::{Ea, EaLink, EaParams};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };
+pub use offers::Offers;
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
 pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
 pub use settings::Settings;
