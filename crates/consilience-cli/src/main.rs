@@ -1,6 +1,26 @@
-//! The command line.
+//! The command line of consilience: tables in, a consensus out.
+//!
+//! `main` maps errors to exit codes and nothing more. Raw arguments become checked ones in
+//! [`args`], files are read and written in [`io`], each command is one file in [`commands`], and
+//! everything that computes lives in the library.
 
-#[allow(dead_code, unused_imports)]
+mod args;
+mod commands;
+mod errors;
 mod io;
+mod memory;
+mod output;
+mod progress;
+mod signals;
+mod xxh64;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match commands::run(args::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => errors::report(&error),
+    }
+}

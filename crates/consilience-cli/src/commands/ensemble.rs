@@ -1,0 +1,159 @@
+//! The ensemble step that `run`, `demo` and `generate` share: options checked before data are read,
+//! members made in parallel, those of an interrupted run reused.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use consilience::base::{Scaler, Scaling};
+use consilience::ensemble::{Ensemble, Member};
+use consilience::generate::{BaseK, GenerateParams, Generator, Scheme, Unseen, base, scheme};
+use consilience::linalg::Matrix;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::Session;
+use super::members::MemberStore;
+use crate::args::EnsembleArgs;
+use crate::errors::usage;
+use crate::output::counted;
+use crate::xxh64::Xxh64;
+
+/// Checked options of an ensemble.
+pub(super) struct Recipe {
+    generator: Generator,
+    scheme: Scheme,
+    base: &'static str,
+    base_k: BaseK,
+    scaling: Scaling,
+    scale: String,
+    soft: bool,
+}
+
+impl Recipe {
+    /// Checks everything that can be checked without data. `k` is the number of clusters that is
+    /// wanted of the consensus, if known.
+    pub(super) fn new(args: &EnsembleArgs, k: Option<usize>) -> anyhow::Result<Self> {
+        let mut scheme = (scheme(&args.scheme)?.make)();
+        if let Some(share) = args.subspace {
+            scheme = match scheme {
+                Scheme::RandomSubspace { .. } | Scheme::RandomProjection { .. } => {
+                    scheme.share(share)?
+                }
+                _ => {
+                    return Err(usage(format!(
+                        "--subspace goes with --scheme random-subspace or random-projection, not \
+                         with {}",
+                        args.scheme
+                    )));
+                }
+            };
+        }
+        if args.sample.is_some() || args.leave_out {
+            if !matches!(scheme, Scheme::Bootstrap { .. } | Scheme::Subsample { .. }) {
+                return Err(usage(format!(
+                    "--sample and --leave-out go with --scheme bootstrap or subsample, not with {}",
+                    args.scheme
+                )));
+            }
+            if let Some(share) = args.sample {
+                scheme = scheme.share(share)?;
+            }
+            if args.leave_out {
+                scheme = scheme.unseen(Unseen::Missing)?;
+            }
+        }
+        let base_k = args.base_k.unwrap_or(BaseK::Auto { consensus: k });
+        let info = base(&args.base)?;
+        // The number of clusters is set anew for every member.
+        let generator = GenerateParams::new(scheme.clone(), (info.make)(1))
+            .k(base_k)
+            .size(args.size)
+            .soft(args.soft)
+            .check()?;
+        Ok(Recipe {
+            generator,
+            scheme,
+            base: info.name,
+            base_k,
+            scaling: args.scale.parse()?,
+            scale: args.scale.clone(),
+            soft: args.soft,
+        })
+    }
+
+    /// What identifies the ensemble: the data and all that the members depend on.
+    pub(super) fn fingerprint(&self, data: &Matrix, seed: u64) -> u64 {
+        let mut hash = Xxh64::new();
+        let recipe = json!([env!("CARGO_PKG_VERSION"), seed, self.scale, self.generator]);
+        hash.update(recipe.to_string().as_bytes());
+        hash.update(&[data.nrows(), data.ncols()].map(usize::to_le_bytes).concat());
+        hash.update_numbers(data.as_slice());
+        hash.finish()
+    }
+
+    /// Makes the members, or takes those that `store` has; also tells how many those were.
+    pub(super) fn make(
+        &self,
+        data: &Matrix,
+        store: Option<&MemberStore>,
+        session: &Session,
+    ) -> anyhow::Result<(Ensemble, usize)> {
+        let run = &session.run;
+        let data = Scaler::fit(data, self.scaling)?.apply(data)?;
+        let size = self.generator.size();
+        let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
+        let member = |i: usize| -> anyhow::Result<Member> {
+            let stored = store.and_then(|store| store.load(i));
+            let member = if let Some(member) = stored {
+                reused.fetch_add(1, Ordering::Relaxed);
+                member
+            } else {
+                let made = self.generator.member(&data, i, run)?.member;
+                match store {
+                    Some(store) => store.save(i, &made)?,
+                    None => made,
+                }
+            };
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            run.tick("base clusterings", done, Some(size as u64))?;
+            Ok(member)
+        };
+        run.tick("base clusterings", 0, Some(size as u64))?;
+        let members: anyhow::Result<Vec<Member>> =
+            run.install(|| (0..size).into_par_iter().map(member).collect());
+        Ok((Ensemble::new(members?)?, reused.into_inner() as usize))
+    }
+
+    /// What is told of the ensemble in JSON.
+    pub(super) fn told(&self, ensemble: &Ensemble) -> Value {
+        let (low, high) = self.base_k.range(&self.scheme, ensemble.n_objects());
+        let members = ensemble.members().iter();
+        let members = members.map(|m| json!({ "name": m.name(), "k": m.clusters().len() }));
+        json!({
+            "size": ensemble.members().len(),
+            "scheme": self.scheme.name(),
+            "base": self.base,
+            "base_k": [low, high],
+            "scale": self.scale,
+            "soft": self.soft,
+            "recipe": self.generator,
+            "members": members.collect::<Vec<_>>(),
+        })
+    }
+
+    /// What is told of the ensemble in words.
+    pub(super) fn summary(&self, ensemble: &Ensemble) -> String {
+        let (low, high) = self.base_k.range(&self.scheme, ensemble.n_objects());
+        let k = if low == high { low.to_string() } else { format!("{low} to {high}") };
+        let scale = match self.scaling {
+            Scaling::ZScore => "features scaled to mean 0 and deviation 1 (--scale zscore)",
+            Scaling::MinMax => "features scaled to [0, 1] (--scale minmax)",
+            Scaling::None => "features not scaled (--scale none)",
+        };
+        format!(
+            "{} by {} of {k} clusters each ({}); {scale}",
+            counted(ensemble.members().len(), "clustering"),
+            self.base,
+            self.scheme.name(),
+        )
+    }
+}

@@ -1,0 +1,250 @@
+//! Finished ensemble members, kept on disk so that an interrupted `run` can go on.
+//!
+//! Each member is one small file in `DIR/.members/`, written whole under a temporary name and then
+//! renamed: it is there or it is not, even after a power cut. A file carries the fingerprint of
+//! the data and options that made it and a checksum; what does not fit is made again.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use consilience::ensemble::{LabelEncoder, Member, SoftMember};
+use consilience::linalg::Matrix;
+use tempfile::TempDir;
+
+use crate::xxh64::Xxh64;
+
+const MAGIC: &[u8; 8] = b"cnsmem01";
+/// How the files end.
+const ENDING: &str = "member";
+/// A missing label among the codes.
+const MISSING: u32 = u32::MAX;
+
+/// The folder of finished members of one run.
+pub(super) struct MemberStore {
+    folder: PathBuf,
+    fingerprint: u64,
+}
+
+impl MemberStore {
+    /// The members of `dir` made with this fingerprint. Those made with another are removed, and so
+    /// are all if `fresh`.
+    pub(super) fn open(dir: &Path, fingerprint: u64, fresh: bool) -> anyhow::Result<Self> {
+        let folder = dir.join(".members");
+        let store = MemberStore { folder, fingerprint };
+        if store.folder.is_dir() && (fresh || !store.is_ours()) {
+            fs::remove_dir_all(&store.folder).with_context(|| store.failed("emptied"))?;
+        }
+        fs::create_dir_all(&store.folder).with_context(|| store.failed("created"))?;
+        Ok(store)
+    }
+
+    /// Member `i`, if it is finished.
+    pub(super) fn load(&self, i: usize) -> Option<Member> {
+        decode(&fs::read(self.path(i)).ok()?, self.fingerprint)
+    }
+
+    /// Keeps member `i`, and returns it as [`load`](Self::load) will: what goes on from a stored
+    /// member then has the same bits as what went on from a fresh one.
+    pub(super) fn save(&self, i: usize, member: &Member) -> anyhow::Result<Member> {
+        let bytes = encode(member, self.fingerprint);
+        let write = || -> io::Result<()> {
+            let mut file = tempfile::Builder::new().prefix(".tmp").tempfile_in(&self.folder)?;
+            file.write_all(&bytes)?;
+            file.persist(self.path(i))?;
+            Ok(())
+        };
+        write().with_context(|| self.failed("written to"))?;
+        Ok(decode(&bytes, self.fingerprint).expect("what was just encoded"))
+    }
+
+    /// A folder to write results in before they are moved to their places. It goes away with the
+    /// value.
+    pub(super) fn aside(&self) -> anyhow::Result<TempDir> {
+        let builder = tempfile::Builder::new().prefix("aside").tempdir_in(&self.folder);
+        builder.with_context(|| self.failed("written to"))
+    }
+
+    /// Tells how many members are finished and kept; leaves no empty folder.
+    pub(super) fn abandon(&self) -> usize {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let finished = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|e| e == ENDING);
+        let finished = entries.filter(finished).count();
+        if finished == 0 {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+        finished
+    }
+
+    /// Removes all members: the run is complete.
+    pub(super) fn remove(self) -> anyhow::Result<()> {
+        fs::remove_dir_all(&self.folder).with_context(|| self.failed("removed"))
+    }
+
+    fn path(&self, i: usize) -> PathBuf {
+        self.folder.join(format!("{i:06}.{ENDING}"))
+    }
+
+    /// Whether no stored member carries another fingerprint.
+    fn is_ours(&self) -> bool {
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return false;
+        };
+        let mut files = entries.flatten().filter_map(|entry| fs::File::open(entry.path()).ok());
+        files.all(|mut file| {
+            let mut head = [0; MAGIC.len() + 8];
+            // What is too short is damaged, not foreign: that member alone is made again.
+            file.read_exact(&mut head).is_err()
+                || head[MAGIC.len()..] == self.fingerprint.to_le_bytes()
+        })
+    }
+
+    fn failed(&self, what: &str) -> String {
+        format!("{} cannot be {what}", self.folder.display())
+    }
+}
+
+fn encode(member: &Member, fingerprint: u64) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(fingerprint.to_le_bytes());
+    bytes.push(u8::from(member.is_hard()));
+    put_text(&mut bytes, member.name());
+    put_number(&mut bytes, member.clusters().len());
+    member.clusters().iter().for_each(|name| put_text(&mut bytes, name));
+    put_number(&mut bytes, member.n_objects());
+    match member {
+        Member::Hard(hard) => {
+            let code = |label: Option<usize>| label.map_or(MISSING, |c| c as u32);
+            hard.labels().iter().for_each(|label| bytes.extend(code(label).to_le_bytes()));
+        }
+        Member::Soft(soft) => {
+            soft.memberships().as_slice().iter().for_each(|p| bytes.extend(p.to_le_bytes()));
+        }
+    }
+    let mut checksum = Xxh64::new();
+    checksum.update(&bytes);
+    bytes.extend(checksum.finish().to_le_bytes());
+    bytes
+}
+
+/// The member in `bytes`; `None` if they are damaged or of another run.
+fn decode(bytes: &[u8], fingerprint: u64) -> Option<Member> {
+    let (bytes, checksum) = bytes.split_last_chunk()?;
+    let mut seen = Xxh64::new();
+    seen.update(bytes);
+    if seen.finish() != u64::from_le_bytes(*checksum) {
+        return None;
+    }
+    let mut rest = bytes.strip_prefix(MAGIC)?;
+    if u64::from_le_bytes(take(&mut rest)?) != fingerprint {
+        return None;
+    }
+    let [is_hard] = take(&mut rest)?;
+    let name = take_text(&mut rest)?;
+    let k = take_number(&mut rest)?;
+    let clusters = (0..k).map(|_| take_text(&mut rest)).collect::<Option<Vec<_>>>()?;
+    let n = take_number(&mut rest)?;
+    if is_hard == 1 {
+        let mut encoder = LabelEncoder::new();
+        for _ in 0..n {
+            match u32::from_le_bytes(take(&mut rest)?) {
+                MISSING => encoder.push_missing(),
+                code => encoder.push_text(clusters.get(code as usize)?),
+            }
+        }
+        return Some(encoder.finish(name).into());
+    }
+    let values = (0..n.checked_mul(k)?).map(|_| Some(f64::from_le_bytes(take(&mut rest)?)));
+    let values = values.collect::<Option<Vec<_>>>()?;
+    SoftMember::new(name, Matrix::from_vec(n, k, values), clusters).ok().map(Member::from)
+}
+
+fn put_number(bytes: &mut Vec<u8>, number: usize) {
+    bytes.extend((number as u64).to_le_bytes());
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    put_number(bytes, text.len());
+    bytes.extend(text.as_bytes());
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (head, tail) = rest.split_first_chunk()?;
+    *rest = tail;
+    Some(*head)
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<usize> {
+    usize::try_from(u64::from_le_bytes(take(rest)?)).ok()
+}
+
+fn take_text(rest: &mut &[u8]) -> Option<String> {
+    let len = take_number(rest)?;
+    let (head, tail) = rest.split_at_checked(len)?;
+    *rest = tail;
+    String::from_utf8(head.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use consilience::ensemble::HardMember;
+
+    use super::*;
+
+    fn hard() -> Member {
+        HardMember::from_integers("one", [Some(4), None, Some(2), Some(4)]).into()
+    }
+
+    fn soft() -> Member {
+        let third = 1.0 / 3.0;
+        let rows = Matrix::from_vec(2, 3, vec![third, third, third, 0.0, 0.3, 0.7]);
+        SoftMember::new("two", rows, ["a", "b", "c"].map(str::to_owned).to_vec()).unwrap().into()
+    }
+
+    #[test]
+    fn members_come_back() {
+        for member in [hard(), soft()] {
+            assert_eq!(decode(&encode(&member, 7), 7), Some(member));
+        }
+    }
+
+    #[test]
+    fn damaged_and_foreign_members_do_not() {
+        for member in [hard(), soft()] {
+            let bytes = encode(&member, 7);
+            assert_eq!(decode(&bytes, 8), None, "another fingerprint");
+            for end in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..end], 7), None, "cut at {end}");
+                let mut flipped = bytes.clone();
+                flipped[end] ^= 1;
+                assert_eq!(decode(&flipped, 7), None, "bit {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stored_member_goes_on_with_the_same_bits_as_a_fresh_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = MemberStore::open(dir.path(), 7, false).unwrap();
+        let fresh = store.save(3, &soft()).unwrap();
+        assert_eq!(store.load(3), Some(fresh));
+        assert_eq!(store.load(4), None);
+    }
+
+    #[test]
+    fn another_run_or_a_fresh_start_empties_the_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = |fingerprint, fresh| MemberStore::open(dir.path(), fingerprint, fresh).unwrap();
+        open(7, false).save(0, &hard()).unwrap();
+        assert!(open(7, false).load(0).is_some());
+        assert!(open(7, true).load(0).is_none());
+        open(7, false).save(0, &hard()).unwrap();
+        assert!(open(8, false).load(0).is_none());
+        assert!(open(7, false).load(0).is_none());
+        let store = open(7, false);
+        store.remove().unwrap();
+        assert!(!dir.path().join(".members").exists());
+    }
+}

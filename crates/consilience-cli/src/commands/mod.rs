@@ -1,0 +1,124 @@
+//! The commands, one file each.
+
+mod combine;
+mod completions;
+mod consensus;
+mod demo;
+mod ensemble;
+mod generate;
+mod members;
+mod methods;
+mod pipeline;
+mod run;
+mod score;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use consilience::{CancelFlag, Run};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Cli, Color, Command, Common};
+use crate::errors::usage;
+use crate::io::{FeatureTable, Ids, InputError, ReadOptions, read_features, read_labels};
+use crate::memory::default_ceiling;
+use crate::progress::Progress;
+use crate::signals;
+
+/// Runs the command that was asked for.
+pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
+    set_color(cli.common.color);
+    let common = &cli.common;
+    match cli.command {
+        Command::Demo(args) => demo::run(&args, common),
+        Command::Run(args) => run::run(&args, common),
+        Command::Generate(args) => generate::run(&args, common),
+        Command::Combine(args) => combine::run(&args, common),
+        Command::Score(args) => score::run(&args, common),
+        Command::Methods(args) => methods::run(&args, common.json),
+        Command::Completions(args) => completions::run(&args),
+    }
+}
+
+fn set_color(color: Color) {
+    let choice = match color {
+        // Also obeys NO_COLOR and CLICOLOR_FORCE.
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+/// What the commands that compute have in common: the library's [`Run`] and who watches it.
+struct Session {
+    run: Run,
+    progress: Arc<Progress>,
+    json: bool,
+}
+
+impl Session {
+    /// Sets up threads, memory ceiling, progress and Ctrl-C.
+    fn new(common: &Common) -> Self {
+        let cancel = CancelFlag::default();
+        signals::listen(cancel.clone());
+        let progress = Arc::new(Progress::new(common.progress));
+        let run = Run::new(common.seed)
+            .threads(common.threads.unwrap_or(0))
+            .memory(common.memory.unwrap_or_else(default_ceiling))
+            .observer(progress.clone())
+            .cancel_flag(cancel);
+        Session { run, progress, json: common.json }
+    }
+
+    /// What is printed as JSON: the schema first, then `told`, then the warnings.
+    fn finished(&self, told: Map<String, Value>) -> Value {
+        let mut all = Map::new();
+        all.insert("schema".to_owned(), json!(1));
+        all.extend(told);
+        all.insert("seed".to_owned(), json!(self.run.seed()));
+        all.insert("warnings".to_owned(), json!(self.progress.warnings()));
+        Value::Object(all)
+    }
+}
+
+/// Reads a table of features, and refuses one that holds clusterings.
+fn read_data(
+    path: &Path,
+    options: &ReadOptions,
+    session: &Session,
+) -> anyhow::Result<FeatureTable> {
+    let table = read_features(path, options, &session.run)?;
+    if let Some(evidence) = table.looks_like_clusterings() {
+        return Err(InputError::MeantCombine { file: table.file, evidence }.into());
+    }
+    table.warnings.iter().for_each(|warning| session.run.warn(warning));
+    Ok(table)
+}
+
+/// The clustering that `--init` names, one label an object.
+fn read_start(
+    path: Option<&Path>,
+    ids: Option<&Ids>,
+    n: usize,
+    options: &ReadOptions,
+    session: &Session,
+) -> anyhow::Result<Option<Vec<Option<u32>>>> {
+    let Some(path) = path else { return Ok(None) };
+    let member = read_labels(path, ids, n, options, &session.run)?;
+    let codes = member.hardened().labels().iter().map(|code| code.map(|c| c as u32)).collect();
+    Ok(Some(codes))
+}
+
+/// Refuses to write over what is read.
+fn check_output(option: &str, path: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    let same = |input: &PathBuf| matches!((fs::canonicalize(input), fs::canonicalize(path)), (Ok(a), Ok(b)) if a == b);
+    if path != Path::new("-") && inputs.iter().any(same) {
+        return Err(usage(format!(
+            "{option} {} would replace an input: give another name",
+            path.display()
+        )));
+    }
+    Ok(())
+}

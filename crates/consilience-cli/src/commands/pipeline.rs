@@ -1,0 +1,280 @@
+//! Data → ensemble → consensus → a folder of results, as `run` and `demo` do it.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
+use consilience::linalg::Matrix;
+use consilience::metrics::metric;
+use serde_json::{Map, Value, json};
+
+use super::Session;
+use super::consensus::{Found, Plan};
+use super::ensemble::Recipe;
+use super::members::MemberStore;
+use super::score::{COLUMNS, scores};
+use crate::errors::{Exit, exit_of};
+use crate::io::{Ids, Target, write_consensus, write_members, write_text};
+use crate::output::{self, counted};
+use crate::signals;
+
+/// The files of the folder, in the order they are written.
+pub(super) const FILES: [&str; 3] = ["labels.csv", "ensemble.parquet", "result.json"];
+/// Correspondences with more numbers than this are left out of `result.json`.
+const SMALL: usize = 10_000;
+
+/// What goes in.
+pub(super) struct Input<'a> {
+    /// The features, one row an object.
+    pub(super) values: &'a Matrix,
+    /// Their names.
+    pub(super) features: &'a [String],
+    /// The identifiers, with the name of their column.
+    pub(super) ids: Option<(&'a str, &'a Ids)>,
+    /// The known classes.
+    pub(super) truth: Option<Member>,
+    /// The weights of the objects.
+    pub(super) weights: Option<&'a [f64]>,
+    /// From which clustering the consensus starts.
+    pub(super) start: Option<Vec<Option<u32>>>,
+    /// The command and its options, for `result.json`.
+    pub(super) command: Value,
+    /// The files that were read, for `result.json`.
+    pub(super) inputs: Value,
+}
+
+/// What came out.
+pub(super) struct Outcome {
+    pub(super) ensemble: Ensemble,
+    pub(super) found: Found,
+    /// How many members came from an interrupted run.
+    pub(super) reused: usize,
+    pub(super) scores: Option<Scores>,
+    /// Seconds spent on making the ensemble and on writing.
+    pub(super) generate: f64,
+    pub(super) write: f64,
+}
+
+/// How the result compares with the known classes.
+pub(super) struct Scores {
+    /// Clusters of the consensus by classes.
+    pub(super) table: Contingency,
+    /// The names of the rows of the table.
+    pub(super) consensus_clusters: Vec<String>,
+    pub(super) truth: Member,
+    /// One value a measure of [`COLUMNS`].
+    pub(super) consensus: Vec<f64>,
+    /// The mean over the members of the ensemble.
+    pub(super) members: Vec<f64>,
+}
+
+/// Runs the pipeline and writes the folder `dir`; nothing is left there if it fails, but for
+/// finished members, which the next run takes up.
+pub(super) fn run(
+    input: &Input<'_>,
+    recipe: &Recipe,
+    plan: &Plan,
+    (dir, fresh): (&Path, bool),
+    session: &Session,
+) -> anyhow::Result<Outcome> {
+    signals::computing();
+    fs::create_dir_all(dir).with_context(|| format!("{} cannot be created", dir.display()))?;
+    let fingerprint = recipe.fingerprint(input.values, session.run.seed());
+    let store = MemberStore::open(dir, fingerprint, fresh)?;
+    let result = run_in(input, recipe, plan, dir, &store, session);
+    match &result {
+        Ok(_) => store.remove()?,
+        // Members of data or options that cannot be used will not be asked for again.
+        Err(error) if matches!(exit_of(error), Some(Exit::Data | Exit::Usage)) => {
+            store.remove()?;
+            let _ = fs::remove_dir(dir);
+        }
+        Err(_) => {
+            session.progress.clear();
+            match store.abandon() {
+                0 => drop(fs::remove_dir(dir)),
+                kept => output::note(&format!(
+                    "{} finished and kept: the same command goes on from there",
+                    counted(kept, "clustering")
+                )),
+            }
+        }
+    }
+    result
+}
+
+fn run_in(
+    input: &Input<'_>,
+    recipe: &Recipe,
+    plan: &Plan,
+    dir: &Path,
+    store: &MemberStore,
+    session: &Session,
+) -> anyhow::Result<Outcome> {
+    let clock = Instant::now();
+    let (mut ensemble, reused) = recipe.make(input.values, Some(store), session)?;
+    if let Some(weights) = input.weights {
+        ensemble = ensemble.with_weights(weights.to_vec())?;
+    }
+    let generate = clock.elapsed().as_secs_f64();
+    let found = plan.compute(&ensemble, input.start.as_deref(), session)?;
+    let truth = input.truth.as_ref();
+    let scores = truth.map(|truth| Scores::new(&ensemble, &found, truth)).transpose()?;
+
+    let clock = Instant::now();
+    // Everything is written aside first, so that the folder holds the old results or the new ones.
+    let aside = store.aside()?;
+    let [labels, members, result] = FILES.map(|name| Target::new(aside.path().join(name)));
+    let ids = input.ids.map(|(_, ids)| ids);
+    let run = &session.run;
+    write_consensus(&labels?, ids, &found.labels, &found.confidence(), run)?;
+    write_members(&members?, input.ids, ensemble.members(), run)?;
+    let told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
+    write_text(&result?, &format!("{told:#}\n"))?;
+    run.check()?;
+    for name in FILES {
+        fs::rename(aside.path().join(name), dir.join(name))
+            .with_context(|| format!("{} cannot be written", dir.join(name).display()))?;
+    }
+    let write = clock.elapsed().as_secs_f64();
+    Ok(Outcome { ensemble, found, reused, scores, generate, write })
+}
+
+impl Scores {
+    fn new(ensemble: &Ensemble, found: &Found, truth: &Member) -> consilience::Result<Self> {
+        let measures = COLUMNS.iter().map(|name| metric(name)).collect::<Result<Vec<_>, _>>()?;
+        let labels = found.labels.iter().map(|label| label.map(i64::from));
+        let consensus = Member::from(HardMember::from_integers("consensus", labels));
+        let table = Contingency::new(&consensus, truth, ensemble.weights())?;
+        let mut members = vec![0.0; measures.len()];
+        for member in ensemble.members() {
+            let of_member = scores(member, truth, ensemble.weights(), &measures)?;
+            members.iter_mut().zip(of_member).for_each(|(sum, score)| *sum += score);
+        }
+        members.iter_mut().for_each(|sum| *sum /= ensemble.members().len() as f64);
+        Ok(Scores {
+            consensus: measures.iter().map(|measure| (measure.value)(&table)).collect(),
+            table,
+            consensus_clusters: consensus.clusters().to_vec(),
+            truth: truth.clone(),
+            members,
+        })
+    }
+
+    /// What is told of the scores in JSON.
+    pub(super) fn told(&self) -> Value {
+        let named = |values: &[f64]| -> Map<String, Value> {
+            let named = COLUMNS.iter().zip(values);
+            named.map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
+        };
+        json!({
+            "truth": self.truth.name(),
+            "classes": self.truth.clusters().len(),
+            "consensus": named(&self.consensus),
+            "members_mean": named(&self.members),
+        })
+    }
+
+    /// What is told of the scores in words.
+    pub(super) fn summary(&self) -> String {
+        let shown = ["nmi", "ari", "accuracy"];
+        let of = |values: &[f64]| {
+            let place = |name: &str| COLUMNS.iter().position(|column| *column == name);
+            let words = shown
+                .iter()
+                .filter_map(|name| place(name).map(|place| format!("{name} {:.4}", values[place])));
+            words.collect::<Vec<_>>().join(", ")
+        };
+        format!(
+            "against `{}`: {}\nsingle clusterings on average: {}",
+            self.truth.name(),
+            of(&self.consensus),
+            of(&self.members)
+        )
+    }
+}
+
+/// The content of `result.json`: all that is needed to report or repeat the run. No times, threads
+/// or paths, so that equal runs give equal bytes.
+fn told(
+    input: &Input<'_>,
+    recipe: &Recipe,
+    plan: &Plan,
+    ensemble: &Ensemble,
+    found: &Found,
+    scores: Option<&Scores>,
+    session: &Session,
+) -> Value {
+    let mut result = json!({
+        "schema": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "command": input.command,
+        "seed": session.run.seed(),
+        "inputs": input.inputs,
+        "data": {
+            "n": input.values.nrows(),
+            "features": input.features,
+            "id": input.ids.map(|(name, _)| name),
+            "truth": input.truth.as_ref().map(Member::name),
+            "weighted": input.weights.is_some(),
+        },
+        "ensemble": recipe.told(ensemble),
+        "consensus": found.told(plan),
+        "scores": scores.map(Scores::told),
+    });
+    if let Some(matrices) = &found.consensus.correspondences
+        && found.profiles.n_clusters() * found.consensus.k <= SMALL
+    {
+        let members = ensemble.members().iter().zip(matrices);
+        result["correspondences"] = members
+            .map(|(member, shares)| {
+                json!({
+                    "clustering": member.name(),
+                    "clusters": member.clusters(),
+                    "weights": shares.iter_rows().collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+    }
+    result
+}
+
+impl Outcome {
+    /// What is printed as JSON.
+    pub(super) fn told(
+        &self,
+        recipe: &Recipe,
+        plan: &Plan,
+        (dir, read): (&Path, f64),
+        session: &Session,
+    ) -> Value {
+        let mut told = self.found.told(plan);
+        told.insert("ensemble".to_owned(), recipe.told(&self.ensemble));
+        told.insert("reused".to_owned(), json!(self.reused));
+        told.insert("scores".to_owned(), json!(self.scores.as_ref().map(Scores::told)));
+        told.insert("output".to_owned(), json!(dir));
+        told.insert("files".to_owned(), json!(FILES));
+        let seconds = json!({
+            "read": read,
+            "generate": self.generate,
+            "compress": self.found.compress,
+            "consensus": self.found.seconds,
+            "write": self.write,
+        });
+        told.insert("seconds".to_owned(), seconds);
+        session.finished(told)
+    }
+
+    /// How many clusterings of an interrupted run were reused, in words.
+    pub(super) fn resumed(&self) -> Option<String> {
+        (self.reused > 0).then(|| {
+            format!(
+                "{} of {} kept from an interrupted run (--fresh would start over)",
+                output::count(self.reused),
+                counted(self.ensemble.members().len(), "clustering")
+            )
+        })
+    }
+}

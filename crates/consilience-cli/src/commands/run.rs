@@ -1,0 +1,133 @@
+//! `consilience run DATA -o DIR`.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Instant;
+
+use consilience::ensemble::Member;
+use serde_json::{Map, Value, json};
+
+use super::consensus::Plan;
+use super::ensemble::Recipe;
+use super::pipeline::{self, FILES, Input};
+use super::{Session, read_data, read_start};
+use crate::args::{Common, RunArgs};
+use crate::errors::usage;
+use crate::output::{self, counted};
+use crate::xxh64::Xxh64;
+
+pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
+    let plan = Plan::new(&args.consensus)?;
+    let recipe = Recipe::new(&args.ensemble, args.consensus.k.0)?;
+    let dir = args.output.as_path();
+    if dir.exists() && !dir.is_dir() {
+        return Err(usage(format!("-o {} is a file: give a folder", dir.display())));
+    }
+
+    let session = Session::new(common);
+    let clock = Instant::now();
+    let options = args.reading.options(args.weights.as_deref());
+    let table = read_data(&args.data, &options, &session)?;
+    let ids = table.ids.as_ref();
+    let n = table.values.nrows();
+    let start = read_start(args.consensus.init.as_deref(), ids, n, &options, &session)?;
+    let files = [Some(args.data.as_path()), args.consensus.init.as_deref()];
+    let inputs = files.into_iter().flatten().map(described).collect::<anyhow::Result<_>>()?;
+    let read = clock.elapsed().as_secs_f64();
+
+    let input = Input {
+        values: &table.values,
+        features: &table.columns,
+        ids: args.reading.id.as_deref().zip(ids),
+        truth: table.truth.clone().map(Member::from),
+        weights: table.weights.as_deref(),
+        start,
+        command: command(args),
+        inputs,
+    };
+    let outcome = pipeline::run(&input, &recipe, &plan, (dir, args.fresh), &session)?;
+    session.progress.clear();
+    if session.json {
+        return output::json(&outcome.told(&recipe, &plan, (dir, read), &session));
+    }
+
+    let mut lines = vec![
+        (
+            "data",
+            format!(
+                "{}, {} ({})",
+                counted(n, "object"),
+                counted(table.columns.len(), "feature"),
+                table.file
+            ),
+        ),
+        ("ensemble", recipe.summary(&outcome.ensemble)),
+    ];
+    lines.extend(outcome.resumed().map(|resumed| ("", resumed)));
+    lines.push(("consensus", outcome.found.summary(&plan)));
+    lines.extend(outcome.scores.as_ref().map(|scores| ("scores", scores.summary())));
+    let written = FILES.map(|name| dir.join(name).display().to_string());
+    lines.push(("written", written.join(", ")));
+    output::text(&output::facts(&lines))
+}
+
+/// The command and its options, so that it can be given again.
+fn command(args: &RunArgs) -> Value {
+    let settings = args.consensus.settings.iter();
+    let settings: Map<String, Value> =
+        settings.map(|setting| (setting.key.clone(), json!(setting.value))).collect();
+    json!({
+        "name": "run",
+        "method": args.consensus.method,
+        "k": args.consensus.k.0,
+        "set": settings,
+        "init": args.consensus.init.as_deref().map(file_name),
+        "weights": args.weights,
+        "size": args.ensemble.size,
+        "scheme": args.ensemble.scheme,
+        "base": args.ensemble.base,
+        "base_k": args.ensemble.base_k,
+        "subspace": args.ensemble.subspace,
+        "sample": args.ensemble.sample,
+        "leave_out": args.ensemble.leave_out,
+        "soft": args.ensemble.soft,
+        "scale": args.ensemble.scale,
+        "id": args.reading.id,
+        "truth": args.reading.truth,
+        "drop": args.reading.drop,
+        "impute": args.reading.impute.map(|impute| format!("{impute:?}").to_lowercase()),
+        "missing": args.reading.missing,
+        "no_header": args.reading.no_header,
+    })
+}
+
+/// A file that was read: its name, and what tells whether it is still the same. Of stdin nothing is
+/// left to be told.
+fn described(path: &Path) -> anyhow::Result<Value> {
+    if path == Path::new("-") {
+        return Ok(json!({ "file": "-" }));
+    }
+    let mut file = File::open(path)?;
+    let mut hash = Xxh64::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut bytes = 0;
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        bytes += read;
+        hash.update(&buffer[..read]);
+    }
+    Ok(json!({
+        "file": file_name(path),
+        "bytes": bytes,
+        "xxh64": format!("{:016x}", hash.finish()),
+    }))
+}
+
+/// The name of a file without its folder: results are to be the same wherever they are made.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

@@ -1,0 +1,137 @@
+//! `consilience score CLUSTERINGS... [--truth COL|FILE]`.
+
+use consilience::ensemble::{Contingency, Ensemble, Member};
+use consilience::metrics::{MetricInfo, metric};
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::Session;
+use crate::args::{Common, ScoreArgs};
+use crate::errors::usage;
+use crate::io::read_clusterings;
+use crate::{output, signals};
+
+/// The measures that a clustering is judged by, in the order of the columns.
+pub(super) const COLUMNS: [&str; 7] = ["nmi", "ari", "accuracy", "error", "vi", "purity", "pc_idx"];
+
+pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
+    let session = Session::new(common);
+    let options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
+    let table = read_clusterings(&args.files, &options, &session.run)?;
+    table.warnings.iter().for_each(|warning| session.run.warn(warning));
+    let truth = table.truth.map(Member::from);
+    let mut ensemble = Ensemble::new(table.members)?;
+    if let Some(weights) = table.weights {
+        ensemble = ensemble.with_weights(weights)?;
+    }
+    signals::computing();
+    match truth {
+        Some(truth) => against_truth(args, &ensemble, &truth, &session),
+        None => pairwise(args, &ensemble, &session),
+    }
+}
+
+/// A row per clustering.
+fn against_truth(
+    args: &ScoreArgs,
+    ensemble: &Ensemble,
+    truth: &Member,
+    session: &Session,
+) -> anyhow::Result<()> {
+    let mut measures: Vec<&MetricInfo> =
+        COLUMNS.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
+    if let Some(name) = &args.metric
+        && !COLUMNS.contains(&name.as_str())
+    {
+        measures.push(metric(name)?);
+    }
+    let members = ensemble.members();
+    let scores = session.run.install(|| {
+        let members = members.par_iter();
+        members
+            .map(|m| scores(m, truth, ensemble.weights(), &measures))
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    let named = || members.iter().zip(&scores);
+    if session.json {
+        let rows: Vec<Value> = named()
+            .map(|(member, values)| {
+                let mut row = Map::new();
+                row.insert("clustering".to_owned(), json!(member.name()));
+                row.insert("k".to_owned(), json!(member.clusters().len()));
+                for (measure, value) in measures.iter().zip(values) {
+                    row.insert(measure.name.to_owned(), json!(value));
+                }
+                Value::Object(row)
+            })
+            .collect();
+        return output::json(&json!({
+            "schema": 1,
+            "n": ensemble.n_objects(),
+            "truth": truth.name(),
+            "scores": rows,
+            "warnings": session.progress.warnings(),
+        }));
+    }
+    let header: Vec<String> = ["clustering", "k"]
+        .into_iter()
+        .chain(measures.iter().map(|measure| measure.name))
+        .map(str::to_owned)
+        .collect();
+    let names: Vec<String> = members.iter().map(|member| member.name().to_owned()).collect();
+    let values: Vec<Vec<f64>> = named()
+        .map(|(member, values)| {
+            std::iter::once(member.clusters().len() as f64).chain(values.iter().copied()).collect()
+        })
+        .collect();
+    output::table(&header, &names, &values, &session.run)
+}
+
+/// What the measures say of `member` when compared with `truth`.
+pub(super) fn scores(
+    member: &Member,
+    truth: &Member,
+    weights: Option<&[f64]>,
+    measures: &[&MetricInfo],
+) -> consilience::Result<Vec<f64>> {
+    let table = Contingency::new(member, truth, weights)?;
+    Ok(measures.iter().map(|measure| (measure.value)(&table)).collect())
+}
+
+/// One measure between all pairs.
+fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow::Result<()> {
+    let members = ensemble.members();
+    if members.len() < 2 {
+        return Err(usage(
+            "there is one clustering only, and nothing to compare it with: give --truth COL or \
+             FILE, or a second clustering",
+        ));
+    }
+    let measure = metric(args.metric.as_deref().unwrap_or("nmi"))?;
+    let r = members.len();
+    // Both (a, b) and (b, a): some measures are not symmetric.
+    let values = session.run.install(|| {
+        let pairs = (0..r * r).into_par_iter();
+        let value = |pair: usize| -> consilience::Result<f64> {
+            session.run.check()?;
+            let (a, b) = (&members[pair / r], &members[pair % r]);
+            Ok((measure.value)(&Contingency::new(a, b, ensemble.weights())?))
+        };
+        pairs.map(value).collect::<Result<Vec<_>, _>>()
+    })?;
+    let names: Vec<String> = members.iter().map(|member| member.name().to_owned()).collect();
+    if session.json {
+        return output::json(&json!({
+            "schema": 1,
+            "n": ensemble.n_objects(),
+            "metric": measure.name,
+            "clusterings": names,
+            "matrix": values.chunks(r).collect::<Vec<_>>(),
+            "warnings": session.progress.warnings(),
+        }));
+    }
+    let header: Vec<String> =
+        std::iter::once(measure.name.to_owned()).chain(names.iter().cloned()).collect();
+    let values: Vec<Vec<f64>> = values.chunks(r).map(<[f64]>::to_vec).collect();
+    output::table(&header, &names, &values, &session.run)
+}

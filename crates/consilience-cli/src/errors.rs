@@ -1,0 +1,196 @@
+//! From errors to exit codes and a line on stderr.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::builder::styling::{AnsiColor, Style};
+
+use crate::io::{InputError, OutputError};
+
+/// How the program ends; scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Something outside of the user's arguments and data failed: a full disk, say.
+    Failed = 1,
+    /// The command was not written as it should be.
+    Usage = 2,
+    /// The input data cannot be used.
+    Data = 3,
+    /// The memory ceiling would be passed.
+    Refused = 4,
+    /// The user pressed Ctrl-C.
+    Interrupted = 130,
+}
+
+/// An error that knows how the program should end because of it.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    exit: Exit,
+    message: String,
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Ending {}
+
+/// The command was not written as it should be.
+pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
+    Ending { exit: Exit::Usage, message: message.into() }.into()
+}
+
+/// Says what went wrong and how the program ends.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    let Some(exit) = exit_of(error) else {
+        return ExitCode::SUCCESS;
+    };
+    let text = if exit == Exit::Interrupted {
+        "interrupted".to_owned()
+    } else {
+        // A message that ends up in one line can be found again with grep.
+        format!("{error:#}").replace('\n', " ")
+    };
+    let meant = error.chain().find_map(suggestion);
+    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    // Nobody is left to hear of it if stderr is gone too.
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {text}{meant}");
+    ExitCode::from(exit as u8)
+}
+
+/// How the program ends because of `error`; `None` if it is no error: who reads our output may stop
+/// reading (`consilience ... | head`).
+pub(crate) fn exit_of(error: &anyhow::Error) -> Option<Exit> {
+    for cause in error.chain() {
+        if let Some(ending) = cause.downcast_ref::<Ending>() {
+            return Some(ending.exit);
+        }
+        if let Some(error) = cause.downcast_ref::<consilience::Error>() {
+            return Some(exit_of_library(error));
+        }
+        if let Some(error) = cause.downcast_ref::<InputError>() {
+            return Some(error.library().map_or(Exit::Data, exit_of_library));
+        }
+        if let Some(error) = cause.downcast_ref::<OutputError>() {
+            return Some(match error {
+                OutputError::Library(error) => exit_of_library(error),
+                OutputError::UnknownEnding { .. }
+                | OutputError::Directory { .. }
+                | OutputError::Unsupported { .. } => Exit::Usage,
+                OutputError::Failed { .. } => Exit::Failed,
+            });
+        }
+        if let Some(error) = cause.downcast_ref::<io::Error>()
+            && error.kind() == io::ErrorKind::BrokenPipe
+        {
+            return None;
+        }
+    }
+    Some(Exit::Failed)
+}
+
+fn exit_of_library(error: &consilience::Error) -> Exit {
+    use consilience::Error;
+    match error {
+        Error::Parameter { .. }
+        | Error::UnknownParameter { .. }
+        | Error::UnknownName { .. }
+        | Error::NeedsK { .. } => Exit::Usage,
+        Error::TooManyClusters { .. }
+        | Error::Empty { .. }
+        | Error::Length { .. }
+        | Error::Value { .. }
+        | Error::MemberWithoutLabels { .. }
+        | Error::Unsupported { .. } => Exit::Data,
+        Error::Memory { .. } => Exit::Refused,
+        Error::Cancelled => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}
+
+/// What a mistyped name was probably meant to be.
+fn suggestion(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    use consilience::Error;
+    let (Error::UnknownName { name, known, .. } | Error::UnknownParameter { name, known, .. }) =
+        cause.downcast_ref()?
+    else {
+        return None;
+    };
+    closest(name, known.split(", ")).map(str::to_owned)
+}
+
+/// The known name nearest to `name`, if it is near: at most a third of its letters wrong.
+pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let (edits, best) = known
+        .into_iter()
+        .map(|candidate| (edit_distance(&name, &candidate.to_lowercase()), candidate))
+        .min_by_key(|(edits, _)| *edits)?;
+    (edits <= name.chars().count().max(3) / 3).then_some(best)
+}
+
+/// How many letters must be inserted, removed, replaced or swapped with their neighbour to get from
+/// one word to the other (optimal string alignment).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    // rows[i][j]: the distance of the first i letters of a and the first j of b.
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1)
+            };
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_by_hand() {
+        let cases =
+            [("", "abc", 3), ("voting", "voting", 0), ("vtoing", "voting", 1), ("scc", "scec", 1)];
+        for (a, b, edits) in cases {
+            assert_eq!(edit_distance(a, b), edits, "{a} {b}");
+            assert_eq!(edit_distance(b, a), edits, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn only_near_names_are_suggested() {
+        let known = ["scec", "voting", "rce"];
+        assert_eq!(closest("votnig", known), Some("voting"));
+        assert_eq!(closest("SCEC", known), Some("scec"));
+        assert_eq!(closest("kmeans", known), None);
+    }
+
+    #[test]
+    fn endings_of_errors() {
+        use anyhow::Context as _;
+        let cancelled = anyhow::Error::from(consilience::Error::Cancelled);
+        assert_eq!(exit_of(&cancelled), Some(Exit::Interrupted));
+        assert_eq!(exit_of(&usage("no")), Some(Exit::Usage));
+        let empty = InputError::Empty { file: "a.csv".to_owned() };
+        assert_eq!(exit_of(&anyhow::Error::from(empty).context("in a file")), Some(Exit::Data));
+        let refused = consilience::Run::new(0).memory(1).ask_memory("a", 2, "").unwrap_err();
+        let refused = anyhow::Error::from(InputError::Library(refused));
+        assert_eq!(exit_of(&refused), Some(Exit::Refused));
+        let pipe = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(exit_of(&anyhow::Error::from(pipe)), None);
+        let disk: Result<(), _> = Err(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(exit_of(&disk.context("writing").unwrap_err()), Some(Exit::Failed));
+    }
+}

@@ -1,0 +1,156 @@
+//! Bad input: a clear error, the right exit code, and nothing written.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::tempdir;
+
+use crate::{run, table};
+
+/// Files of the folder that every case runs in.
+fn prepare(folder: &Path) {
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    write("empty.csv", "");
+    write("header.csv", "a,b\n");
+    write("ragged.csv", "a,b\n1,2\n1\n");
+    write("text.csv", "x,y\n1,2\n3,tall\n5,6\n");
+    write("nan.csv", "x,y\n1,2\n3,\n5,6\n");
+    write("infinite.csv", "x,y\n1,2\n3,inf\n5,6\n");
+    write("missing-column.csv", "a,b\n1,\n2,\n");
+    write("labels.csv", "a,b\n1,1\n1,2\n2,2\n");
+    write("longer.csv", "c\n1\n1\n2\n2\n");
+    write("ids.csv", "name,a\nx,1\ny,1\nx,2\n");
+    write("negative.csv", "m:0,m:1\n0.5,0.5\n-0.5,1.5\n");
+    write("sum.csv", "m:0,m:1\n0.5,0.5\n0.5,0.4\n");
+    write("features.csv", "x,y\n1.5,2.25\n3.5,4\n5.25,6\n");
+    let clusterings = table("a,b,c", 60, |i| format!("{},{},{}", i / 20, i / 20, i / 15));
+    write("clusterings.csv", &clusterings);
+    fs::write(folder.join("cut.csv.gz"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b]).unwrap();
+    fs::write(folder.join("cut.parquet"), b"PAR1 and then nothing").unwrap();
+    write("data.xlsx", "1,2\n");
+}
+
+/// Arguments, exit code, and what stderr must say.
+const CASES: &[(&str, i32, &[&str])] = &[
+    ("combine empty.csv", 3, &["empty.csv is empty"]),
+    ("combine header.csv", 3, &["header.csv", "no rows", "--no-header"]),
+    ("combine ragged.csv", 3, &["ragged.csv, line 3", "1 field", "2 are expected"]),
+    (
+        "combine missing-column.csv",
+        3,
+        &["missing-column.csv", "`b`", "every value is missing", "--drop"],
+    ),
+    ("combine labels.csv longer.csv", 3, &["labels.csv has 3 rows", "longer.csv has 4", "--id"]),
+    ("combine ids.csv --id name", 3, &["ids.csv", "`x`", "line 2", "line 4"]),
+    ("combine ids.csv --id nobody", 3, &["ids.csv has no column `nobody`", "--id"]),
+    ("combine negative.csv", 3, &["negative.csv, line 3", "`m`", ">= 0"]),
+    ("combine sum.csv", 3, &["sum.csv, line 3", "`m`", "sum to 0.9"]),
+    ("combine features.csv", 3, &["features.csv", "`x`", "`consilience run` was meant"]),
+    ("combine cut.csv.gz", 3, &["cut.csv.gz", "damaged"]),
+    ("combine cut.parquet", 3, &["cut.parquet", "damaged"]),
+    ("combine not-there.csv", 3, &["not-there.csv cannot be read", "no such file"]),
+    ("combine data.xlsx", 3, &["data.xlsx", ".csv"]),
+    ("combine labels.csv --method scec --k 9", 3, &["k = 9", "between 1 and 3"]),
+    ("combine labels.csv --method scec --k 0", 2, &["--k", "from 1 on"]),
+    ("combine labels.csv --method scec", 2, &["`scec` does not choose", "--k K", "voting"]),
+    ("combine labels.csv --method voting --k 2", 2, &["`voting` finds", "leave --k out", "scec"]),
+    ("combine labels.csv --method scce --k 2", 2, &["no method `scce`", "did you mean `scec`?"]),
+    (
+        "combine labels.csv --set treshold=0.6",
+        2,
+        &["no parameter `treshold`", "did you mean `threshold`?"],
+    ),
+    ("combine labels.csv --set threshold=2", 2, &["`threshold` must be", "got 2"]),
+    ("combine labels.csv --set threshold=half", 2, &["`threshold` must be a number", "half"]),
+    ("combine labels.csv --set threshold", 2, &["KEY=VALUE"]),
+    (
+        "combine labels.csv --set threshold=0.5 --set threshold=0.6",
+        2,
+        &["threshold is given twice"],
+    ),
+    (
+        "combine labels.csv --init labels.csv",
+        2,
+        &["`voting` does not start from a clustering", "scec"],
+    ),
+    ("combine labels.csv -o labels.csv", 2, &["-o labels.csv would replace an input"]),
+    ("combine labels.csv -o no/out.csv", 1, &["no/out.csv cannot be written", "no folder"]),
+    ("combine labels.csv -o out.doc", 2, &["out.doc", "ending", ".csv"]),
+    ("combine labels.csv -o - --json", 2, &["-o and --json both go to stdout"]),
+    ("combine labels.csv --coassociation c.csv", 2, &["c.csv", ".npy or .parquet"]),
+    ("combine labels.csv --memory lots", 2, &["--memory", "8GiB"]),
+    ("combine labels.csv --threads 0", 2, &["--threads", "from 1 on"]),
+    (
+        "combine labels.csv --weights nobody",
+        3,
+        &["`nobody` (--weights)", "neither a column", "`a`, `b`"],
+    ),
+    ("combine", 2, &["CLUSTERINGS"]),
+    (
+        "run text.csv -o out --k 2",
+        3,
+        &["text.csv, line 3, column `y`", "`tall` is not a number", "--drop"],
+    ),
+    ("run nan.csv -o out --k 2", 3, &["nan.csv, line 3, column `y`", "missing", "--impute"]),
+    ("run infinite.csv -o out --k 2", 3, &["infinite.csv, line 3, column `y`", "finite"]),
+    ("run empty.csv -o out --k 2", 3, &["empty.csv is empty"]),
+    ("run header.csv -o out --k 2", 3, &["header.csv", "no rows"]),
+    (
+        "run clusterings.csv -o out --k 2",
+        3,
+        &["clusterings.csv", "`consilience combine` was meant"],
+    ),
+    ("run features.csv -o features.csv --k 2", 2, &["features.csv is a file", "folder"]),
+    ("run features.csv --k 2", 2, &["--output"]),
+    ("run features.csv -o out --scheme random-int", 2, &["random-int", "random-init"]),
+    ("run features.csv -o out --base-k two", 2, &["--base-k", "2..10"]),
+    (
+        "run features.csv -o out --scheme random-init --subspace 2",
+        2,
+        &["--subspace", "random-subspace"],
+    ),
+    ("run features.csv -o out --leave-out", 2, &["--leave-out", "bootstrap"]),
+    ("run features.csv -o out --truth nobody", 3, &["no column `nobody`", "--truth"]),
+    ("run features.csv -o out --k 4", 3, &["k = 4"]),
+    ("generate text.csv -o out.csv", 3, &["text.csv, line 3, column `y`"]),
+    ("generate features.csv -o out", 2, &["out", "ending"]),
+    ("score labels.csv --truth nobody", 3, &["`nobody` (--truth)", "neither a column"]),
+    ("score longer.csv", 2, &["one clustering only", "--truth"]),
+    ("score labels.csv --metric nim", 2, &["nim", "nmi"]),
+    ("methods nobody", 2, &["no method `nobody`"]),
+    ("demo irsi", 2, &["irsi", "iris"]),
+];
+
+#[test]
+fn every_case_is_refused_with_its_reason_and_nothing_is_written() {
+    let folder = tempdir().unwrap();
+    prepare(folder.path());
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let mut failures = Vec::new();
+    for (arguments, code, reasons) in CASES {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let output = run(folder.path(), &arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut expect = |what: String, holds: bool| {
+            if !holds {
+                failures.push(format!("{}: {what}\n    {text}", arguments.join(" ")));
+            }
+        };
+        let got = output.status.code();
+        expect(format!("exit code {got:?}, not {code}"), got == Some(*code));
+        expect("no `error:`".to_owned(), text.starts_with("error: "));
+        expect("a backtrace".to_owned(), !text.contains("panicked"));
+        expect("something on stdout".to_owned(), output.stdout.is_empty());
+        for reason in *reasons {
+            expect(format!("`{reason}` is not said"), text.contains(reason));
+        }
+        expect(format!("files left: {:?}", names()), names() == before);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

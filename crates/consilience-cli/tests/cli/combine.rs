@@ -1,0 +1,161 @@
+//! `combine`: clusterings in, a consensus out.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+use crate::{assert_shown, consilience, run, table};
+
+/// Section 3 of the SCEC paper: a clustering, the same renamed, and a coarser one.
+const SECTION_3: &str = "a,b,c\n1,3,1\n1,3,1\n2,1,1\n2,1,1\n3,2,2\n3,2,2\n";
+
+/// Three of four members part {0,1,2} from {3,4}; the fourth would move object 2.
+const VOTES: &str = "a,b,c,d\n1,x,7,p\n1,x,7,p\n1,x,7,q\n2,y,9,q\n2,y,9,q\n";
+
+pub fn folder_with(name: &str, text: &str) -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join(name), text).unwrap();
+    folder
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn section_3_of_scec_gives_the_correspondences_of_the_paper() {
+    let folder = folder_with("labels.csv", SECTION_3);
+    let arguments = ["combine", "labels.csv", "--method", "scec", "--k", "3", "-o", "out.csv"];
+    let output = run(folder.path(), &[&arguments[..], &["--correspondence", "c.csv"]].concat());
+    assert_shown!(output);
+    let consensus = read(folder.path(), "out.csv");
+    let cluster = |row: usize| consensus.lines().nth(row + 1).unwrap().split(',').nth(1).unwrap();
+    assert_eq!(cluster(0), cluster(1));
+    assert_eq!(cluster(2), cluster(3));
+    assert_eq!(cluster(4), cluster(5));
+    // Clusters of b are those of a under other names: 3 -> 1, 1 -> 2, 2 -> 3, wholly.
+    let table = read(folder.path(), "c.csv");
+    assert_eq!(table.lines().next(), Some("clustering,cluster,consensus,weight"));
+    let weight = |clustering: &str, label: &str, consensus: &str| -> f64 {
+        let start = format!("{clustering},{label},{consensus},");
+        table.lines().find_map(|line| line.strip_prefix(&start)).map_or(0.0, |w| w.parse().unwrap())
+    };
+    for (a, b, row) in [("1", "3", 0), ("2", "1", 2), ("3", "2", 4)] {
+        assert!(weight("a", a, cluster(row)) > 0.9, "{table}");
+        assert!(weight("b", b, cluster(row)) > 0.9, "{table}");
+    }
+    // The first cluster of c is shared by two clusters of the consensus, evenly by symmetry.
+    let (first, second) = (weight("c", "1", cluster(0)), weight("c", "1", cluster(2)));
+    assert!((first - 0.5).abs() < 0.1 && (second - 0.5).abs() < 0.1, "{table}");
+    assert!(weight("c", "2", cluster(4)) > 0.9, "{table}");
+}
+
+#[test]
+fn voting_gives_the_components_by_hand() {
+    let folder = folder_with("votes.csv", VOTES);
+    assert_shown!(run(folder.path(), &["combine", "votes.csv", "--method", "voting"]));
+}
+
+#[test]
+fn auto_says_what_it_took_and_why() {
+    let folder = folder_with("votes.csv", VOTES);
+    let without_k = run(folder.path(), &["combine", "votes.csv", "-o", "a.csv"]);
+    let text = String::from_utf8(without_k.stderr).unwrap();
+    assert!(
+        text.contains("auto took voting, because the number of clusters is not given"),
+        "{text}"
+    );
+    let with_k = run(folder.path(), &["combine", "votes.csv", "--k", "2", "-o", "b.csv"]);
+    let text = String::from_utf8(with_k.stderr).unwrap();
+    assert!(text.contains("auto took scec, because the number of clusters is given"), "{text}");
+}
+
+#[test]
+fn json_is_one_line_with_the_documented_keys() {
+    let folder = folder_with("labels.csv", SECTION_3);
+    let arguments = ["combine", "labels.csv", "--method", "scec", "--k", "3", "--json"];
+    let output = run(folder.path(), &[&arguments[..], &["--set", "restarts=3"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches('\n').count(), 1, "{text}");
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let documented = [
+        "schema",
+        "n",
+        "clusterings",
+        "unique",
+        "method",
+        "params",
+        "k",
+        "sizes",
+        "anmi",
+        "objective",
+        "trace",
+        "stop",
+        "seconds",
+        "diagnostics",
+    ];
+    for key in documented {
+        assert!(json.get(key).is_some(), "{key} is missing in {text}");
+    }
+    assert_eq!(json["schema"], 1);
+    assert_eq!(
+        (&json["n"], &json["clusterings"], &json["unique"]),
+        (&6.into(), &3.into(), &3.into())
+    );
+    assert_eq!(json["sizes"], serde_json::json!([2, 2, 2]));
+    assert_eq!(json["params"]["restarts"], 3);
+    for key in ["read", "compress", "consensus", "write"] {
+        assert!(json["seconds"][key].as_f64().unwrap() >= 0.0, "{key}");
+    }
+    assert!(fs::read_dir(folder.path()).unwrap().count() == 1, "nothing is written without -o");
+}
+
+#[test]
+fn pipes_on_both_ends() {
+    let folder = tempdir().unwrap();
+    let mut child = consilience(folder.path())
+        .args(["combine", "-", "--method", "voting", "-o", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(VOTES.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("id,cluster,confidence\n0,0,"), "{text}");
+    assert_eq!(text.lines().count(), 6);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let labels = table("a,b", 200_000, |i| format!("{},{}", i % 3, i % 3));
+    let folder = folder_with("labels.csv", &labels);
+    let mut child = consilience(folder.path())
+        .args(["combine", "labels.csv", "--method", "voting"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!text.contains("error"), "{text}");
+}
+
+#[test]
+fn outputs_that_the_method_lacks_are_refused_before_reading() {
+    let folder = tempdir().unwrap();
+    for option in ["--membership", "--correspondence", "--dendrogram"] {
+        let arguments = ["combine", "not-there.csv", "--method", "voting", option, "out.csv"];
+        let output = run(folder.path(), &arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(&format!("`voting` has nothing for {option}")), "{text}");
+    }
+}

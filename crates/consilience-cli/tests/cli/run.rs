@@ -1,0 +1,300 @@
+//! `run`, `generate` and `demo`: data in, a folder of results out; the same at any number of
+//! threads, and after any interruption.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{assert_shown, consilience, run, table};
+
+/// Three groups of rows around different points, from a small generator of our own.
+fn groups(rows: usize) -> String {
+    let mut state = 1u64;
+    let mut noise = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1u32 << 31)
+    };
+    let mut text = "name,x,y,z,kind\n".to_owned();
+    for i in 0..rows {
+        let group = i % 3;
+        let (x, y, z) = (noise() + group as f64, noise() - 2.0 * group as f64, noise());
+        writeln!(text, "row{i},{x},{y},{z},kind {group}").unwrap();
+    }
+    text
+}
+
+/// All files of a folder, hidden ones too.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read(entry.path()).unwrap_or_default())
+        })
+        .collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    contents(folder).into_keys().collect()
+}
+
+const RESULTS: [&str; 3] = ["ensemble.parquet", "labels.csv", "result.json"];
+const OPTIONS: [&str; 8] = ["--id", "name", "--truth", "kind", "--k", "3", "--size", "12"];
+
+#[test]
+fn run_tells_what_it_did() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(60)).unwrap();
+    let output = run(folder.path(), &[&["run", "data.csv", "-o", "out"], &OPTIONS[..]].concat());
+    assert_shown!(output);
+    assert_eq!(names(&folder.path().join("out")), RESULTS);
+    let labels = fs::read_to_string(folder.path().join("out/labels.csv")).unwrap();
+    assert!(labels.starts_with("id,cluster,confidence\nrow0,"), "{labels}");
+}
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(300)).unwrap();
+    let schemes = [
+        "random-init",
+        "random-k",
+        "random-subspace",
+        "bootstrap",
+        "subsample",
+        "random-projection",
+    ];
+    for scheme in schemes {
+        for soft in [&[][..], &["--soft"]] {
+            let with = |threads: &str, out: &str| {
+                let own = ["run", "data.csv", "-o", out, "--scheme", scheme, "--threads", threads];
+                let output = run(folder.path(), &[&own, &OPTIONS[..], soft].concat());
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                contents(&folder.path().join(out))
+            };
+            let (one, two) = (with("1", "one"), with("2", "two"));
+            assert!(one == two, "{scheme} {soft:?}");
+        }
+    }
+}
+
+#[test]
+fn seeds_do() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(100)).unwrap();
+    let with = |seed: &str, out: &str| {
+        let own = ["run", "data.csv", "-o", out, "--seed", seed];
+        assert!(run(folder.path(), &[&own, &OPTIONS[..]].concat()).status.success());
+        fs::read(folder.path().join(out).join("ensemble.parquet")).unwrap()
+    };
+    assert!(with("1", "one") != with("2", "two"));
+}
+
+#[test]
+fn json_has_scores_and_seconds_and_the_file_has_no_times() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(60)).unwrap();
+    let own = ["run", "data.csv", "-o", "out", "--json"];
+    let output = run(folder.path(), &[&own, &OPTIONS[..]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["k"], 3);
+    assert_eq!(json["ensemble"]["scale"], "zscore");
+    assert!(json["scores"]["consensus"]["nmi"].as_f64().unwrap() > 0.9);
+    assert!(json["scores"]["members_mean"]["nmi"].as_f64().unwrap() > 0.3);
+    assert!(json["seconds"]["generate"].is_number());
+    let result = fs::read_to_string(folder.path().join("out/result.json")).unwrap();
+    let stored: Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(stored["consensus"]["sizes"], json["sizes"]);
+    assert_eq!(stored["inputs"][0]["file"], "data.csv");
+    assert_eq!(stored["inputs"][0]["xxh64"].as_str().unwrap().len(), 16);
+    let folder_name = folder.path().to_str().unwrap();
+    assert!(!result.contains("seconds") && !result.contains(folder_name));
+}
+
+/// Starts a long run and returns once `members` of its clusterings are on disk.
+fn started(folder: &Path, arguments: &[&str], members: usize) -> std::process::Child {
+    let child = consilience(folder).args(arguments).spawn().unwrap();
+    let start = Instant::now();
+    let finished = || {
+        let entries = fs::read_dir(folder.join("out/.members")).into_iter().flatten();
+        entries.flatten().filter(|e| e.path().extension().is_some_and(|e| e == "member")).count()
+    };
+    while finished() < members {
+        assert!(start.elapsed() < Duration::from_mins(2), "no clusterings appear");
+        sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+/// Long enough to be caught in the middle.
+const LONG: [&str; 12] = [
+    "--id",
+    "name",
+    "--truth",
+    "kind",
+    "--k",
+    "3",
+    "--size",
+    "400",
+    "--base-k",
+    "20..40",
+    "--threads",
+    "2",
+];
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_result() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(3000)).unwrap();
+    let arguments = [&["run", "data.csv", "-o", "out"], &LONG[..]].concat();
+    let mut child = started(folder.path(), &arguments, 5);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(names(&folder.path().join("out")), [".members"], "caught in the middle");
+
+    let output = run(folder.path(), &arguments);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("kept from an interrupted run"), "{text}");
+    let undisturbed = [&["run", "data.csv", "-o", "other"], &LONG[..]].concat();
+    assert!(run(folder.path(), &undisturbed).status.success());
+    let (resumed, other) =
+        (contents(&folder.path().join("out")), contents(&folder.path().join("other")));
+    assert_eq!(names(&folder.path().join("out")), RESULTS);
+    assert!(resumed == other);
+}
+
+#[test]
+fn ctrl_c_keeps_finished_clusterings_and_leaves_no_results() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(3000)).unwrap();
+    let arguments = [&["run", "data.csv", "-o", "out"], &LONG[..]].concat();
+    let mut child = started(folder.path(), &arguments, 5);
+    interrupt(&child);
+    let start = Instant::now();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(20));
+    assert_eq!(names(&folder.path().join("out")), [".members"]);
+
+    // Another seed is another ensemble: what was kept is of no use.
+    let other = [&arguments[..], &["--seed", "1", "--json", "--size", "3"]].concat();
+    let json: Value =
+        serde_json::from_slice(&run(folder.path(), &other[..]).stdout).unwrap_or_default();
+    assert_eq!(json["reused"], 0);
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_of_generate_and_combine() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(20_000)).unwrap();
+    let child = consilience(folder.path())
+        .args([
+            "generate",
+            "data.csv",
+            "--drop",
+            "name,kind",
+            "-o",
+            "out.csv",
+            "--base-k",
+            "50..60",
+        ])
+        .args(["--size", "2000"])
+        .spawn()
+        .unwrap();
+    sleep(Duration::from_millis(1500));
+    interrupt(&child);
+    let status = { child }.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(names(folder.path()), ["data.csv"]);
+}
+
+fn interrupt(child: &std::process::Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+}
+
+#[test]
+fn fresh_starts_over() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(3000)).unwrap();
+    let arguments = [&["run", "data.csv", "-o", "out"], &LONG[..]].concat();
+    let mut child = started(folder.path(), &arguments, 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let fresh = [&arguments[..], &["--fresh", "--json"]].concat();
+    let json: Value = serde_json::from_slice(&run(folder.path(), &fresh).stdout).unwrap();
+    assert_eq!(json["reused"], 0);
+}
+
+#[test]
+fn an_ensemble_reads_back_the_same_from_every_format() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(90)).unwrap();
+    for soft in [&[][..], &["--soft"]] {
+        let mut answers = Vec::new();
+        for file in ["e.csv", "e.csv.gz", "e.tsv", "e.tsv.gz", "e.parquet", "e.arrow"] {
+            let own = ["generate", "data.csv", "--id", "name", "--drop", "kind", "-o", file];
+            let made = run(folder.path(), &[&own, soft].concat());
+            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+            let combine = ["combine", file, "--id", "name", "--method", "scec", "--k", "3"];
+            answers.push(run(folder.path(), &combine).stdout);
+        }
+        assert!(answers[0].starts_with(b"id,cluster,confidence\nrow0,"));
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{soft:?}");
+    }
+}
+
+#[test]
+fn run_equals_generate_and_combine() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(120)).unwrap();
+    let ensemble = ["--size", "10", "--scheme", "random-init", "--base-k", "4"];
+    let tables = ["--id", "name", "--drop", "kind"];
+    let step = |arguments: &[&str]| {
+        let output = run(folder.path(), arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    step(&[&["run", "data.csv", "-o", "out", "--k", "3"], &ensemble[..], &tables].concat());
+    step(&[&["generate", "data.csv", "-o", "e.parquet"], &ensemble[..], &tables].concat());
+    step(&["combine", "e.parquet", "--id", "name", "--k", "3", "-o", "labels.csv"]);
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("out/labels.csv") == read("labels.csv"));
+}
+
+#[test]
+fn a_matrix_that_does_not_fit_is_refused() {
+    let folder = tempdir().unwrap();
+    let labels = table("a,b", 3000, |i| format!("{},{}", i % 7, i % 11));
+    fs::write(folder.path().join("labels.csv"), labels).unwrap();
+    let arguments = ["combine", "labels.csv", "--coassociation", "c.npy", "--memory", "20MB"];
+    let output = run(folder.path(), &arguments);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("co-association matrix of 3,000 objects would need"), "{text}");
+    assert_eq!(names(folder.path()), ["labels.csv"]);
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn demo_runs_everywhere_without_files() {
+    for name in ["iris", "half-rings", "three-rings", "cigar", "blobs"] {
+        let folder = tempdir().unwrap();
+        let output = run(folder.path(), &["demo", name]);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(names(&folder.path().join("consilience-demo")), RESULTS);
+    }
+}
+
+#[test]
+fn demo_shows_the_flowers() {
+    assert_shown!(run(tempdir().unwrap().path(), &["demo"]));
+}

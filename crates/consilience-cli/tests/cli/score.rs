@@ -1,0 +1,49 @@
+//! `score`: agreement with known classes and between clusterings.
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::combine::folder_with;
+use crate::{assert_shown, run};
+
+const TABLE: &str = "good,bad,truth\n1,1,a\n1,2,a\n2,1,b\n2,2,b\n";
+
+#[test]
+fn against_a_column_of_the_table() {
+    let folder = folder_with("labels.csv", TABLE);
+    assert_shown!(run(folder.path(), &["score", "labels.csv", "--truth", "truth"]));
+}
+
+#[test]
+fn against_a_file() {
+    let folder = folder_with("labels.csv", "good\n1\n1\n2\n2\n");
+    std::fs::write(folder.path().join("truth.csv"), "kind\na\na\nb\nb\n").unwrap();
+    assert_shown!(run(folder.path(), &["score", "labels.csv", "--truth", "truth.csv", "--json"]));
+}
+
+#[test]
+fn between_all_pairs() {
+    let folder = folder_with("labels.csv", TABLE);
+    assert_shown!(run(folder.path(), &["score", "labels.csv", "--metric", "ari"]));
+    assert_shown!(run(folder.path(), &["score", "labels.csv", "--json"]));
+}
+
+#[test]
+fn what_combine_writes_can_be_scored() {
+    let folder = folder_with("labels.csv", "a,b\n1,x\n1,x\n2,y\n2,y\n");
+    std::fs::write(folder.path().join("truth.csv"), "kind\np\np\nq\nq\n").unwrap();
+    let combined = run(folder.path(), &["combine", "labels.csv", "-o", "consensus.csv"]);
+    assert!(combined.status.success());
+    let score = ["score", "consensus.csv", "--truth", "truth.csv", "--json"];
+    let output = run(folder.path(), &score);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["scores"].as_array().unwrap().len(), 1, "{json}");
+    assert_eq!(json["scores"][0]["nmi"], 1.0, "{json}");
+}
+
+#[test]
+fn one_clustering_with_nothing_beside_it() {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("a.csv"), "a\n1\n2\n").unwrap();
+    assert_shown!(run(folder.path(), &["score", "a.csv"]));
+}
