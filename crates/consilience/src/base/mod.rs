@@ -11,6 +11,7 @@ mod kmeans;
 pub mod linkage;
 mod macqueen;
 mod scale;
+mod spectral;
 mod start;
 mod table;
 
@@ -19,5 +20,7 @@ pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, membershi
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
 pub use scale::{SCALINGS, Scaler, Scaling};
+pub(crate) use spectral::MAX_BUILT;
+pub use spectral::{Embedding, Spectral, SpectralFit, SpectralParams, spectrum};
 pub use start::Start;
 pub use table::{Float, Table};

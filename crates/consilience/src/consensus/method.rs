@@ -2,7 +2,7 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::{ea, scec, voting};
+use crate::consensus::{ea, sa, scec, voting};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -126,8 +126,15 @@ pub struct ParameterInfo {
 }
 
 /// All consensus methods, by name.
-pub static METHODS: &[&MethodInfo] =
-    &[&ea::SINGLE, &ea::AVERAGE, &ea::COMPLETE, &ea::WEIGHTED, &scec::INFO, &voting::INFO];
+pub static METHODS: &[&MethodInfo] = &[
+    &ea::SINGLE,
+    &ea::AVERAGE,
+    &ea::COMPLETE,
+    &ea::WEIGHTED,
+    &sa::INFO,
+    &scec::INFO,
+    &voting::INFO,
+];
 
 /// The method of this name.
 pub fn method(name: &str) -> Result<&'static MethodInfo> {

@@ -1,0 +1,591 @@
+//! Spectral clustering after Ng, Jordan and Weiss, of affinities between profiles.
+//!
+//! A. Y. Ng, M. I. Jordan, Y. Weiss. *On Spectral Clustering: Analysis and an Algorithm.* NIPS 2001.
+//!
+//! With $D$ the row sums of an affinity $A$, the eigenvectors of the $k$ largest eigenvalues of
+//! $L = D^{-1/2} A D^{-1/2}$ are the columns of $X$; its rows, scaled to unit length, are clustered
+//! by k-means.
+//!
+//! # On profiles
+//!
+//! Objects of one profile have equal rows in $A$, so a positive affinity has eigenvectors that are
+//! constant on profiles, and the object-level problem shrinks to one of weighted profiles:
+//! $W^{1/2} D^{-1/2} A D^{-1/2} W^{1/2}$ is $u \times u$ and has the same non-zero eigenvalues, and
+//! where $A = F F^T$ with a [`Factor`], so does the $K \times K$ matrix $Y^T W Y$ with
+//! $Y = D^{-1/2} F$. If $v$ is an eigenvector of the latter, $Y v / \sqrt\lambda$ is one of $L$. The
+//! smallest of these matrices is used; none is built where even that would be large.
+//!
+//! # Decisions
+//!
+//! * *Ties.* If eigenvalue $k + 1$ equals eigenvalue $k$ (within 1e-9), all eigenvectors of that
+//!   eigenvalue are taken: any choice among them would depend on rounding. This happens when the
+//!   affinity has more than $k$ components.
+//! * *Nothing.* Eigenvalues of nought (below 1e-9) carry no structure and are never used.
+//! * *Diagonal.* The paper sets $A_{ii} = 0$. Here the diagonal is kept unless `zero_diagonal` is
+//!   asked for: an affinity made of clusterings is then positive semidefinite and no degree is 0.
+//!   A zeroed diagonal takes each object's affinity with itself out, so $d_s$ loses $A_{ss}$ and
+//!   $L$ loses $A_{ss} / d_s$ on the diagonal; contrasts within a profile have eigenvalue
+//!   $-A_{ss}/d_s < 0$ and never come into play. An object of weight below 1 has no more than its
+//!   weight to lose.
+
+use rayon::prelude::*;
+
+use crate::base::KMeansParams;
+use crate::ensemble::Factor;
+use crate::error::{Error, Result};
+use crate::linalg::{Eigen, Matrix, eigen, eigenvalues, largest, product};
+use crate::rng::Stream;
+use crate::run::Run;
+
+/// Eigenvalues of $L$, all in [-1, 1], that differ by less are equal.
+const TIE: f64 = 1e-9;
+
+/// Up to which order of matrices things are done the direct way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limits {
+    /// A matrix is decomposed as a whole; above, its leading eigenpairs are iterated.
+    whole: usize,
+    /// All eigenvalues of an affinity are computed.
+    all_values: usize,
+    /// A matrix is built at all; above, only products with the factor are formed.
+    built: usize,
+}
+
+const LIMITS: Limits = Limits { whole: 1024, all_values: 2048, built: MAX_BUILT };
+
+/// The largest order of a matrix that is built from a [`Factor`].
+pub(crate) const MAX_BUILT: usize = 4096;
+
+/// Parameters of [spectral clustering](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpectralParams {
+    k: usize,
+    restarts: usize,
+    zero_diagonal: bool,
+}
+
+impl SpectralParams {
+    /// `k` clusters, ten starts of k-means, the diagonal kept.
+    pub fn new(k: usize) -> Self {
+        SpectralParams { k, restarts: 10, zero_diagonal: false }
+    }
+
+    /// How many starts of k-means are tried, at least 1.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Whether an object's affinity with itself counts as nought.
+    #[must_use]
+    pub fn zero_diagonal(mut self, zero_diagonal: bool) -> Self {
+        self.zero_diagonal = zero_diagonal;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Spectral> {
+        if self.k == 0 {
+            return Err(Error::parameter("k", "at least 1", self.k));
+        }
+        if self.restarts == 0 {
+            return Err(Error::parameter("restarts", "at least 1", self.restarts));
+        }
+        Ok(Spectral { params: self, limits: LIMITS })
+    }
+}
+
+/// Spectral clustering with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectral {
+    params: SpectralParams,
+    limits: Limits,
+}
+
+/// The profiles as points whose nearness is their affinity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// The largest eigenvalues of $L$, from the first down; at least as many as were used.
+    pub values: Vec<f64>,
+    /// One row a profile, of unit length (or nought, where a profile has affinity with none), one
+    /// column an eigenvector.
+    pub rows: Matrix,
+}
+
+/// What spectral clustering produced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpectralFit {
+    /// The cluster of every profile, below `k`.
+    pub labels: Vec<u32>,
+    /// How many clusters there are: fewer than asked for only if the embedding has fewer points.
+    pub k: usize,
+    /// The largest eigenvalues of $L$, from the first down.
+    pub values: Vec<f64>,
+}
+
+impl Spectral {
+    /// Clusters the profiles of `factor` by the affinity $F F^T$.
+    ///
+    /// # Cost
+    ///
+    /// For hard members $O(u r^2 + K^3)$ time and $O(K^2 + u k)$ memory where $K \le u$ and no
+    /// zeroed diagonal is asked for; $u \times u$ matrices only for small $u$.
+    pub fn fit_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<SpectralFit> {
+        let weights = factor.profiles().weights();
+        if self.params.k >= weights.len() {
+            return Ok(all_apart(weights.len()));
+        }
+        self.cluster(self.embed_factor(factor, run)?, weights, run)
+    }
+
+    /// Clusters profiles of these weights by a symmetric, non-negative $u \times u$ affinity, which
+    /// is used up.
+    ///
+    /// # Cost
+    ///
+    /// $O(u^3)$ time at worst, three further $u \times u$ matrices.
+    pub fn fit_affinity(
+        &self,
+        affinity: Matrix,
+        weights: &[f64],
+        run: &Run,
+    ) -> Result<SpectralFit> {
+        if self.params.k >= weights.len() {
+            return Ok(all_apart(weights.len()));
+        }
+        self.cluster(self.embed_affinity(affinity, weights, run)?, weights, run)
+    }
+
+    /// The embedding of [`fit_factor`](Self::fit_factor).
+    pub fn embed_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<Embedding> {
+        let profiles = factor.profiles();
+        let (u, n_clusters, weights) = (profiles.len(), profiles.n_clusters(), profiles.weights());
+        let k = self.params.k;
+        if self.params.zero_diagonal || u < n_clusters {
+            if u <= self.limits.built {
+                return self.embed_affinity(factor.affinity(), weights, run);
+            }
+            let (degrees, own) = self.degrees(factor.degrees(), &factor.diagonal(), weights);
+            let scale = root_of_ratio(weights, &degrees);
+            let apply = |x: &Matrix| {
+                let image = factor.times(&factor.transposed_times(&scaled(x.clone(), &scale)));
+                let mut image = scaled(image, &scale);
+                for s in 0..u {
+                    let row = image.row_mut(s).iter_mut().zip(x.row(s));
+                    row.for_each(|(y, x)| *y -= own[s] * x);
+                }
+                image
+            };
+            let found = leading_of(u, k, apply, run)?;
+            return Ok(from_profiles(&found, weights));
+        }
+        let degrees = factor.degrees();
+        let scale: Vec<f64> = weights.iter().zip(&degrees).map(|(w, d)| w / d).collect();
+        let found = if n_clusters <= self.limits.built {
+            self.leading(factor.gram(&scale), run)?
+        } else {
+            let apply = |x: &Matrix| factor.transposed_times(&scaled(factor.times(x), &scale));
+            leading_of(n_clusters, k, apply, run)?
+        };
+        let roots: Vec<f64> = found.values.iter().map(|value| value.sqrt()).collect();
+        let turn = Matrix::from_fn(n_clusters, found.vectors.nrows(), |c, j| {
+            found.vectors[(j, c)] / roots[j]
+        });
+        let root = |d: &f64| 1.0 / d.sqrt();
+        let inverse_roots: Vec<f64> = degrees.iter().map(root).collect();
+        let rows = scaled(factor.times(&turn), &inverse_roots);
+        Ok(Embedding { values: found.values, rows: unit_rows(rows, weights) })
+    }
+
+    /// The embedding of [`fit_affinity`](Self::fit_affinity).
+    pub fn embed_affinity(
+        &self,
+        mut affinity: Matrix,
+        weights: &[f64],
+        run: &Run,
+    ) -> Result<Embedding> {
+        let u = weights.len();
+        assert_eq!((affinity.nrows(), affinity.ncols()), (u, u), "one row and column a profile");
+        let dot = |row: &[f64]| row.iter().zip(weights).map(|(a, w)| a * w).sum();
+        let sums = affinity.as_slice().par_chunks_exact(u).map(dot).collect();
+        let diagonal: Vec<f64> = (0..u).map(|s| affinity[(s, s)]).collect();
+        let (degrees, own) = self.degrees(sums, &diagonal, weights);
+        let scale = root_of_ratio(weights, &degrees);
+        affinity.as_mut_slice().par_chunks_exact_mut(u).enumerate().for_each(|(s, row)| {
+            row.iter_mut().zip(&scale).for_each(|(a, b)| *a *= scale[s] * b);
+            row[s] -= own[s];
+        });
+        Ok(from_profiles(&self.leading(affinity, run)?, weights))
+    }
+
+    /// The leading eigenpairs of a symmetric matrix, ties included.
+    fn leading(&self, a: Matrix, run: &Run) -> Result<Eigen> {
+        let k = self.params.k;
+        // Far fewer pairs than the order, or the iteration has nothing to gain.
+        if a.nrows() > self.limits.whole && k < a.nrows() / 32 {
+            return leading_of(a.nrows(), k, |x| product(a.as_faer(), x.as_faer()), run);
+        }
+        let mut found = eigen(a, |values| used(values, k), run)?;
+        found.values.truncate(found.vectors.nrows().max(k + 1));
+        Ok(found)
+    }
+
+    /// The degrees, and what $L$ loses on its diagonal, from the row sums and diagonal of $A$.
+    fn degrees(
+        &self,
+        mut sums: Vec<f64>,
+        diagonal: &[f64],
+        weights: &[f64],
+    ) -> (Vec<f64>, Vec<f64>) {
+        let mut own = vec![0.0; sums.len()];
+        if self.params.zero_diagonal {
+            for s in 0..sums.len() {
+                let lost = diagonal[s] * weights[s].min(1.0);
+                // What is left of a profile that has affinity with none but itself is rounding.
+                let left = sums[s] - lost;
+                sums[s] = if left > 1e-12 * sums[s] { left } else { 0.0 };
+                own[s] = if sums[s] > 0.0 { lost / sums[s] } else { 0.0 };
+            }
+        }
+        (sums, own)
+    }
+
+    fn cluster(&self, embedding: Embedding, weights: &[f64], run: &Run) -> Result<SpectralFit> {
+        let Embedding { values, rows } = embedding;
+        let fit = |labels, k| SpectralFit { labels, k, values };
+        if rows.ncols() == 0 {
+            return Ok(fit(vec![0; weights.len()], 1));
+        }
+        let with = |k: usize| {
+            let kmeans = KMeansParams::new(k).n_init(self.params.restarts).check()?;
+            kmeans.fit_weighted(&rows, weights, run, Stream::Inner)
+        };
+        match with(self.params.k) {
+            Ok(found) => Ok(fit(found.labels, self.params.k)),
+            Err(Error::TooFewRows { distinct, .. }) => Ok(fit(with(distinct)?.labels, distinct)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The eigenvalues of the affinity $F F^T$ between *objects*, from the largest down, and their sum.
+///
+/// All that are not nought, if $\min(u, K) \le 2048$; otherwise the largest, so many that `enough`
+/// is content with them.
+pub fn spectrum(
+    factor: &Factor<'_>,
+    enough: impl Fn(&[f64], f64) -> bool,
+    run: &Run,
+) -> Result<(Vec<f64>, f64)> {
+    spectrum_within(LIMITS, factor, enough, run)
+}
+
+fn spectrum_within(
+    limits: Limits,
+    factor: &Factor<'_>,
+    enough: impl Fn(&[f64], f64) -> bool,
+    run: &Run,
+) -> Result<(Vec<f64>, f64)> {
+    let profiles = factor.profiles();
+    let (u, n_clusters, weights) = (profiles.len(), profiles.n_clusters(), profiles.weights());
+    let trace: f64 = factor.diagonal().iter().zip(weights).map(|(a, w)| a * w).sum();
+    let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+    let order = u.min(n_clusters);
+    let built = || {
+        if n_clusters <= u {
+            return factor.gram(weights);
+        }
+        let mut affinity = factor.affinity();
+        let rows = affinity.as_mut_slice().par_chunks_exact_mut(u).zip(&roots);
+        rows.for_each(|(row, a)| row.iter_mut().zip(&roots).for_each(|(x, b)| *x *= a * b));
+        affinity
+    };
+    let mut values = if order <= limits.all_values {
+        eigenvalues(built(), run)?
+    } else {
+        let built = (order <= limits.built).then(built);
+        let apply = |x: &Matrix| match &built {
+            Some(matrix) => product(matrix.as_faer(), x.as_faer()),
+            None if n_clusters <= u => factor.transposed_times(&scaled(factor.times(x), weights)),
+            None => {
+                let inner = factor.transposed_times(&scaled(x.clone(), &roots));
+                scaled(factor.times(&inner), &roots)
+            }
+        };
+        let mut count = 32;
+        loop {
+            let values = largest(order, count, apply, run)?.values;
+            if count >= order || enough(&values, trace) {
+                break values;
+            }
+            count *= 2;
+        }
+    };
+    values.truncate(values.partition_point(|&value| value > 1e-12 * trace));
+    Ok((values, trace))
+}
+
+fn all_apart(u: usize) -> SpectralFit {
+    SpectralFit { labels: (0..u as u32).collect(), k: u, values: Vec::new() }
+}
+
+/// How many of the eigenvectors with these values are used for `k` clusters.
+fn used(values: &[f64], k: usize) -> usize {
+    let positive = values.partition_point(|&value| value > TIE);
+    match values.get(k - 1) {
+        Some(kth) => positive.min(values.partition_point(|value| *value >= kth - TIE)),
+        None => positive,
+    }
+}
+
+/// The leading eigenpairs of an operator, ties included.
+fn leading_of(n: usize, k: usize, apply: impl Fn(&Matrix) -> Matrix, run: &Run) -> Result<Eigen> {
+    let mut count = k + 4;
+    loop {
+        let mut found = largest(n, count, &apply, run)?;
+        let used = used(&found.values, k);
+        if used < found.values.len() || count >= n {
+            found.vectors = found.vectors.select_rows(&(0..used).collect::<Vec<_>>());
+            return Ok(found);
+        }
+        count *= 2;
+    }
+}
+
+/// The embedding from eigenvectors over profiles.
+fn from_profiles(found: &Eigen, weights: &[f64]) -> Embedding {
+    let vectors = &found.vectors;
+    let rows = Matrix::from_fn(weights.len(), vectors.nrows(), |s, j| vectors[(j, s)]);
+    let inverse_roots: Vec<f64> = weights.iter().map(|w| 1.0 / w.sqrt()).collect();
+    let rows = unit_rows(scaled(rows, &inverse_roots), weights);
+    Embedding { values: found.values.clone(), rows }
+}
+
+/// Rows to unit length. Rows of the object-level eigenvectors have squared lengths that sum to the
+/// number of columns; one that is shorter than 1e-8 of the even share is rounding, and made 0.
+fn unit_rows(mut rows: Matrix, weights: &[f64]) -> Matrix {
+    let columns = rows.ncols().max(1);
+    let shortest = 1e-8 / weights.iter().sum::<f64>().sqrt();
+    let chunks = rows.as_mut_slice().par_chunks_mut(columns).with_min_len(1024);
+    chunks.for_each(|row| {
+        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let factor = if length > shortest { 1.0 / length } else { 0.0 };
+        row.iter_mut().for_each(|x| *x *= factor);
+    });
+    rows
+}
+
+/// $\sqrt{w / d}$; 0 where there is no degree.
+fn root_of_ratio(weights: &[f64], degrees: &[f64]) -> Vec<f64> {
+    let root = |(w, d): (&f64, &f64)| if *d > 0.0 { (w / d).sqrt() } else { 0.0 };
+    weights.iter().zip(degrees).map(root).collect()
+}
+
+fn scaled(mut matrix: Matrix, scale: &[f64]) -> Matrix {
+    let columns = matrix.ncols().max(1);
+    let rows = matrix.as_mut_slice().par_chunks_mut(columns).zip(scale).with_min_len(1024);
+    rows.for_each(|(row, a)| row.iter_mut().for_each(|x| *x *= a));
+    matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ensemble::{Ensemble, NO_PROFILE, Profiles};
+    use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+    /// The slow way: every object with its weight, and $\Psi$ between them, entry by entry.
+    struct Explicit {
+        psi: Matrix,
+        weights: Vec<f64>,
+        /// The profile of each object.
+        own: Vec<usize>,
+    }
+
+    fn explicit(ensemble: &Ensemble, profiles: &Profiles) -> Explicit {
+        let h = dense_incidence(profiles);
+        let counts = profiles.label_counts();
+        let labelled: Vec<usize> =
+            (0..ensemble.n_objects()).filter(|&i| profiles.map()[i] != NO_PROFILE).collect();
+        let own: Vec<usize> = labelled.iter().map(|&i| profiles.map()[i] as usize).collect();
+        let entry = |i: usize, j: usize| {
+            let (s, t) = (own[i], own[j]);
+            let shared: f64 = h.row(s).iter().zip(h.row(t)).map(|(a, b)| a * b).sum();
+            shared / (f64::from(counts[s]) * f64::from(counts[t])).sqrt()
+        };
+        let psi = Matrix::from_fn(own.len(), own.len(), entry);
+        let weights = labelled.iter().map(|&i| ensemble.weights().map_or(1.0, |w| w[i])).collect();
+        Explicit { psi, weights, own }
+    }
+
+    impl Explicit {
+        /// The eigenvalues of $W^{1/2} \Psi W^{1/2}$.
+        fn values(&self) -> Vec<f64> {
+            let n = self.own.len();
+            let w = &self.weights;
+            let a = Matrix::from_fn(n, n, |i, j| self.psi[(i, j)] * (w[i] * w[j]).sqrt());
+            eigenvalues(a, &Run::new(0)).unwrap()
+        }
+
+        /// Ng, Jordan and Weiss word by word: the gap after the eigenvalues used, and the inner
+        /// products of the rows.
+        fn embed(&self, k: usize, zero_diagonal: bool) -> (f64, Matrix) {
+            let n = self.own.len();
+            let w = &self.weights;
+            let kept = |i: usize, j: usize| if i == j && zero_diagonal { 0.0 } else { 1.0 };
+            let a = Matrix::from_fn(n, n, |i, j| kept(i, j) * self.psi[(i, j)]);
+            let d: Vec<f64> = (0..n).map(|i| (0..n).map(|j| a[(i, j)] * w[j]).sum()).collect();
+            let inverse = |i: usize| if d[i] > 1e-12 { 1.0 / d[i].sqrt() } else { 0.0 };
+            let l = Matrix::from_fn(n, n, |i, j| {
+                a[(i, j)] * inverse(i) * inverse(j) * (w[i] * w[j]).sqrt()
+            });
+            let found = eigen(l, <[f64]>::len, &Run::new(0)).unwrap();
+            let used = used(&found.values, k);
+            let gap = match used {
+                0 => 1.0,
+                _ => {
+                    found.values[used - 1] - found.values.get(used).copied().unwrap_or(0.0).max(0.0)
+                }
+            };
+            let rows = Matrix::from_fn(n, used, |i, j| found.vectors[(j, i)] / w[i].sqrt());
+            (gap, inner_products(&unit_rows(rows, w)))
+        }
+    }
+
+    fn inner_products(rows: &Matrix) -> Matrix {
+        product(rows.as_faer(), rows.as_faer().transpose())
+    }
+
+    fn expanded(rows: &Matrix, own: &[usize]) -> Matrix {
+        inner_products(&rows.select_rows(own))
+    }
+
+    fn distance(a: &Matrix, b: &Matrix) -> f64 {
+        a.as_slice().iter().zip(b.as_slice()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+    }
+
+    /// Every way of computing, however small the problem: dense, iterated, and without a matrix.
+    const WAYS: [Limits; 3] = [
+        LIMITS,
+        Limits { whole: 0, all_values: 0, built: 4096 },
+        Limits { whole: 0, all_values: 0, built: 0 },
+    ];
+
+    proptest! {
+        #[test]
+        fn eigenvalues_are_those_of_the_matrix_between_objects(
+            ensemble in ensembles(Kinds::ALL, 14, 5)
+        ) {
+            let profiles = profiles(&ensemble);
+            let slow = explicit(&ensemble, &profiles);
+            let factor = Factor::coassociation(&profiles);
+            let trace: f64 = slow.values().iter().sum();
+            for limits in WAYS {
+                let all = |values: &[f64], trace: f64| values.iter().sum::<f64>() > 0.999 * trace;
+                let (values, sum) = spectrum_within(limits, &factor, all, &Run::new(0)).unwrap();
+                prop_assert!((sum - trace).abs() < 1e-12 * trace);
+                for (j, value) in slow.values().iter().enumerate() {
+                    let fast = values.get(j).copied().unwrap_or(0.0);
+                    prop_assert!((value - fast).abs() < 1e-11 * trace, "{j}: {value} {fast}");
+                }
+            }
+        }
+
+        #[test]
+        fn embeddings_are_those_of_all_objects(
+            ensemble in ensembles(Kinds::ALL, 14, 5), k in 1..5usize
+        ) {
+            let profiles = profiles(&ensemble);
+            let slow = explicit(&ensemble, &profiles);
+            let (gap, expected) = slow.embed(k, false);
+            // Eigenvectors are determined to the rounding divided by the gap.
+            prop_assume!(gap > 1e-3);
+            for limits in WAYS {
+                let spectral = Spectral { params: SpectralParams::new(k), limits };
+                let factor = Factor::coassociation(&profiles);
+                let rows = spectral.embed_factor(&factor, &Run::new(0)).unwrap().rows;
+                prop_assert!(distance(&expanded(&rows, &slow.own), &expected) < 1e-7);
+                let rows = spectral
+                    .embed_affinity(factor.affinity(), profiles.weights(), &Run::new(0))
+                    .unwrap()
+                    .rows;
+                prop_assert!(distance(&expanded(&rows, &slow.own), &expected) < 1e-7);
+            }
+        }
+
+        #[test]
+        fn a_zeroed_diagonal_is_that_of_all_objects(
+            ensemble in ensembles(Kinds { weights: false, ..Kinds::ALL }, 14, 5), k in 1..5usize
+        ) {
+            let profiles = profiles(&ensemble);
+            let slow = explicit(&ensemble, &profiles);
+            let (gap, expected) = slow.embed(k, true);
+            prop_assume!(gap > 1e-3);
+            for limits in WAYS {
+                let params = SpectralParams::new(k).zero_diagonal(true);
+                let factor = Factor::coassociation(&profiles);
+                let spectral = Spectral { params, limits };
+                let rows = spectral.embed_factor(&factor, &Run::new(0)).unwrap().rows;
+                prop_assert!(distance(&expanded(&rows, &slow.own), &expected) < 1e-7);
+            }
+        }
+    }
+
+    #[test]
+    fn all_components_of_a_tie_are_kept_apart() {
+        // Four components; two clusters are asked for, but the embedding must not depend on which
+        // two of four equal eigenvectors rounding prefers.
+        let ensemble = hard_ensemble(&[[0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 1, 1, 2, 2, 3, 3]]);
+        let profiles = profiles(&ensemble);
+        let spectral = SpectralParams::new(2).check().unwrap();
+        let factor = Factor::coassociation(&profiles);
+        let rows = spectral.embed_factor(&factor, &Run::new(0)).unwrap().rows;
+        assert_eq!(rows.ncols(), 4);
+        let identity = Matrix::from_fn(4, 4, |i, j| f64::from(u8::from(i == j)));
+        assert!(distance(&inner_products(&rows), &identity) < 1e-12);
+    }
+
+    #[test]
+    fn two_groups_with_a_bridge_are_parted() {
+        let ensemble = hard_ensemble(&[
+            [0, 0, 0, 0, 1, 1, 1, 1],
+            [0, 0, 0, 1, 1, 1, 1, 1],
+            [0, 0, 1, 1, 2, 2, 2, 2],
+        ]);
+        let profiles = profiles(&ensemble);
+        for zero in [false, true] {
+            let spectral = SpectralParams::new(2).zero_diagonal(zero).check().unwrap();
+            let fit = spectral.fit_factor(&Factor::coassociation(&profiles), &Run::new(1)).unwrap();
+            let labels = profiles.expand(&fit.labels);
+            assert_eq!(labels[4..], [labels[7]; 4]);
+            assert_eq!(labels[0], labels[1]);
+            assert_ne!(labels[0], labels[7]);
+        }
+    }
+
+    #[test]
+    fn as_many_clusters_as_profiles_part_all() {
+        let profiles = profiles(&hard_ensemble(&[[0, 0, 1, 1], [0, 1, 0, 1]]));
+        let spectral = SpectralParams::new(9).check().unwrap();
+        let fit = spectral.fit_factor(&Factor::coassociation(&profiles), &Run::new(0)).unwrap();
+        assert_eq!((fit.labels, fit.k), (vec![0, 1, 2, 3], 4));
+    }
+
+    #[test]
+    fn objects_without_any_affinity_share_a_cluster() {
+        // Without the diagonal nobody has anything in common with anybody.
+        let profiles = profiles(&hard_ensemble(&[[0, 1, 2, 3]]));
+        let spectral = SpectralParams::new(2).zero_diagonal(true).check().unwrap();
+        let fit = spectral.fit_factor(&Factor::coassociation(&profiles), &Run::new(0)).unwrap();
+        assert_eq!((fit.labels, fit.k), (vec![0; 4], 1));
+    }
+
+    #[test]
+    fn no_cluster_and_no_start_are_refused() {
+        assert!(SpectralParams::new(0).check().is_err());
+        assert!(SpectralParams::new(1).restarts(0).check().is_err());
+    }
+}
