@@ -10,7 +10,7 @@ use super::columns::{self, Named, no_column, whole_numbers};
 use super::error::{InputError, Result, listed};
 use super::join::{Objects, Rows};
 use super::table::{Column, Ids, LabelColumn, Plan, Role, Table};
-use super::{ReadOptions, read_table};
+use super::{Format, ReadOptions, read_table};
 
 /// Clusterings of the same objects, from one file or several.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,15 +154,55 @@ struct Part {
 
 impl Part {
     fn read(path: &Path, options: &ReadOptions, plan: &dyn Plan, run: &Run) -> Result<Self> {
-        let mut table = read_table(path, options, plan, run)?;
+        let read = read_table(path, options, plan, run);
         let stem = path.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = stem.split('.').next().unwrap_or_default().to_owned();
+        if let (Err(InputError::MeantRun { .. }), Some(Format::Npy)) = (&read, Format::of(path))
+            && let Some(part) = Self::read_memberships(path, options, &stem, run)
+        {
+            return Ok(part);
+        }
+        let mut table = read?;
         let named = Named::find(options, &table.names);
         let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
         let truth = named.truth.map(|column| columns::labels(&mut table, column)).transpose()?;
         let weights = named.weights.map(|column| columns::weights(&table, column)).transpose()?;
         let members = members(&mut table, &named, &stem)?;
         Ok(Part { table, stem, objects, members, truth, weights })
+    }
+
+    /// An array has no names of the form `NAME:CLUSTER`: it is one soft clustering if its rows say
+    /// so.
+    fn read_memberships(
+        path: &Path,
+        options: &ReadOptions,
+        stem: &str,
+        run: &Run,
+    ) -> Option<Part> {
+        let mut table = read_table(path, options, &Memberships, run).ok()?;
+        let columns: Vec<usize> = (0..table.names.len()).collect();
+        for (j, name) in table.names.iter_mut().enumerate() {
+            *name = format!("{stem}:{j}");
+        }
+        let member = soft_member(&table, &columns, stem).ok()?;
+        let members = vec![member.into()];
+        Some(Part {
+            table,
+            stem: stem.to_owned(),
+            objects: None,
+            members,
+            truth: None,
+            weights: None,
+        })
+    }
+}
+
+/// A file of memberships without names for them.
+struct Memberships;
+
+impl Plan for Memberships {
+    fn roles(&self, _file: &str, names: &[String]) -> Result<Vec<Role>> {
+        Ok(vec![Role::Numbers; names.len()])
     }
 }
 
@@ -600,7 +640,12 @@ mod tests {
             .collect();
         let run = Run::new(0).threads(1);
         let place = format!("{}/", folder.path().display());
-        read_clusterings(&paths, &options, &run).map_err(|e| e.to_string().replace(&place, ""))
+        let mut table = read_clusterings(&paths, &options, &run)
+            .map_err(|error| error.to_string().replace(&place, ""))?;
+        for warning in &mut table.warnings {
+            *warning = warning.replace(&place, "");
+        }
+        Ok(table)
     }
 
     fn member(table: &ClusteringTable, h: usize) -> (&str, Vec<Option<&str>>) {
@@ -695,5 +740,141 @@ mod tests {
             "`klass` (--truth) is neither a column of the tables nor a file; the columns are \
              `id`, `km`"
         );
+    }
+
+    #[test]
+    fn bad_tables_are_refused_with_the_place() {
+        let many: String = (0..5).map(|i| format!("{}.5,{i}\n", i % 2)).collect();
+        let cases = [
+            ("", plain(), "a.csv is empty: it needs at least one row"),
+            (
+                "a,b\n",
+                plain(),
+                "a.csv has a header but no rows; if line 1 is data, give --no-header",
+            ),
+            (
+                "a,b\n1,NA\n2,\n",
+                plain(),
+                "a.csv, column `b`: every value is missing; leave it out with --drop 'b'",
+            ),
+            (
+                "a,b\n-1,1\n-1,2\n",
+                plain(),
+                "a.csv, column `a`: every value is missing; leave it out with --drop 'a'",
+            ),
+            (
+                &*format!("x,b\n1,1\n{many}"),
+                plain(),
+                "a.csv, line 3, column `x`: `0.5` is a measurement, not a cluster label; if this is \
+                 a table of features, `consilience run` was meant; if not, leave the column out \
+                 with --drop 'x'",
+            ),
+            (
+                "f:0,f:1\n0.5,0.5\n-0.5,1.5\n",
+                plain(),
+                "a.csv, line 3, clustering `f`: the membership in cluster `0` must be a number >= \
+                 0, got -0.5",
+            ),
+            (
+                "f:0,f:1\n0.5,0.5\n0.5,0.25\n",
+                plain(),
+                "a.csv, line 3, clustering `f`: memberships must sum to 1, they sum to 0.75; if \
+                 `f:0` is a column of labels, rename it without the colon",
+            ),
+            (
+                "f:0,f:1\n0.5,0.5\n1,\n",
+                plain(),
+                "a.csv, line 3, clustering `f`: the membership in cluster `1` is missing; fill it \
+                 in, or empty all",
+            ),
+            (
+                "f:0,f:1\n,\n,\n",
+                plain(),
+                "a.csv, column `f:0`: every value is missing; leave it out with --drop 'f:0'",
+            ),
+            (
+                "f:0,f:1\n0.5,low\n",
+                plain(),
+                "a.csv, line 2, column `f:1`: `low` is not a number; correct it, or name the \
+                 column by --id, --truth or --drop",
+            ),
+            (
+                "id,a\nx,1\ny,2\nx,1\n",
+                with_id(),
+                "a.csv: `x` in column `id` stands in line 2 and again in line 4; identifiers must \
+                 differ",
+            ),
+            ("a,b\n1,2\n", with_id(), "a.csv has no column `id` (--id); it has `a`, `b`"),
+            (
+                "a,a\n1,2\n",
+                plain(),
+                "a.csv: two columns are called `a` (the 1. and the 2.); rename one",
+            ),
+            (
+                "a,b\n1,2\n",
+                ReadOptions { drop: vec!["c".to_owned()], ..plain() },
+                "a.csv has no column `c` (--drop); it has `a`, `b`",
+            ),
+        ];
+        for (text, options, message) in cases {
+            assert_eq!(read(&[("a.csv", text)], &options).unwrap_err(), message, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn odd_columns_are_told_of() {
+        let warnings = |text: &str| read(&[("a.csv", text)], &plain()).unwrap().warnings;
+        assert_eq!(
+            warnings("key,km\nw,1\nx,1\ny,2\nz,2\n"),
+            ["a.csv, column `key`: every row has a label of its own, which looks like an \
+              identifier; if it is one, give --id 'key' or --drop 'key'"]
+        );
+        assert_eq!(
+            warnings("s,t\n1,a\n-1,b\n"),
+            ["a.csv, column `s`: -1 is read as missing, which leaves one cluster (`1`); if -1 is a \
+              cluster, rename it"]
+        );
+        assert_eq!(
+            warnings("s,t\n1,a\n,\n2,b\n,\n"),
+            ["2 of 4 objects have no label at all and get none (the first: a.csv, line 3)"]
+                .map(|warning| warning.to_owned())
+        );
+    }
+
+    #[test]
+    fn whole_numbers_are_labels_even_when_written_as_fractions() {
+        let table = read(&[("a.csv", "s\n1.0\n-1.0\n2.0\n\n1\n")], &plain()).unwrap();
+        assert_eq!(member(&table, 0).1, [Some("1"), None, Some("2"), None, Some("1")]);
+        // Text beside them makes them text.
+        let table = read(&[("a.csv", "s\n0.5\nhigh\n-1\n")], &plain()).unwrap();
+        assert_eq!(member(&table, 0).1, [Some("0.5"), Some("high"), Some("-1")]);
+    }
+
+    #[test]
+    fn objects_without_weight_are_told_of_after_a_join() {
+        let files = [("a.csv", "id,km,w\nx,0,1\n"), ("b.csv", "id,dm\ny,1\n")];
+        let options = ReadOptions { weights: Some("w".to_owned()), ..with_id() };
+        assert_eq!(
+            read(&files, &options).unwrap_err(),
+            "weights `w`: there is no weight for 1 of the objects, the first `y`; give every \
+             object a weight"
+        );
+    }
+
+    #[test]
+    fn a_single_clustering_is_brought_into_the_order_of_the_objects() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("start.csv");
+        fs::write(&path, "id,cluster,confidence\nq,9,1\ny,1,0.5\nx,0,0.5\n").unwrap();
+        let ids: Ids = ["x", "y", "z"].into_iter().collect();
+        let run = Run::new(0).threads(1);
+        let start = read_labels(&path, Some(&ids), 3, &with_id(), &run).unwrap().hardened();
+        assert_eq!(start.labels().iter().collect::<Vec<_>>(), [Some(0), Some(1), None]);
+        assert_eq!(start.clusters(), ["0", "1"]);
+        let others: Ids = ["u", "v"].into_iter().collect();
+        let error = read_labels(&path, Some(&others), 2, &with_id(), &run).unwrap_err();
+        assert!(error.to_string().contains("there is no row for 2 of the objects"), "{error}");
+        let error = read_labels(&path, None, 2, &plain(), &run).unwrap_err();
+        assert!(matches!(error, InputError::RowCounts { .. }), "{error}");
     }
 }

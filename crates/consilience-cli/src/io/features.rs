@@ -194,3 +194,143 @@ fn mostly_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputErr
         ),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn read(text: &str, options: &ReadOptions) -> Result<FeatureTable, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        fs::write(&path, text).unwrap();
+        let place = format!("{}/", folder.path().display());
+        let run = Run::new(0).threads(1);
+        let mut table = read_features(&path, options, &run)
+            .map_err(|error| error.to_string().replace(&place, ""))?;
+        for warning in &mut table.warnings {
+            *warning = warning.replace(&place, "");
+        }
+        Ok(table)
+    }
+
+    fn named(id: &str, truth: &str, drop: &[&str]) -> ReadOptions {
+        let name = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let drop = drop.iter().map(|&name| name.to_owned()).collect();
+        ReadOptions { id: name(id), truth: name(truth), drop, ..ReadOptions::default() }
+    }
+
+    #[test]
+    fn numeric_columns_are_features_and_the_rest_is_named() {
+        let text = "name,x,note,y,class\na,1,?,0.5,-1\nb,2,?,1e-3,1\n";
+        let table = read(text, &named("name", "class", &["note"])).unwrap();
+        assert_eq!(table.columns, ["x", "y"]);
+        assert_eq!(table.values.as_slice(), [1.0, 0.5, 2.0, 1e-3]);
+        assert_eq!(table.ids.unwrap().get(1), "b");
+        assert_eq!(table.truth.unwrap().clusters(), ["-1", "1"]);
+        assert_eq!(table.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn weights_stand_apart_from_the_features() {
+        let options =
+            ReadOptions { weights: Some("w".to_owned()), ..ReadOptions::default() };
+        let table = read("x,w,y\n1,2,3\n4,0.5,6\n", &options).unwrap();
+        assert_eq!(table.values.as_slice(), [1.0, 3.0, 4.0, 6.0]);
+        assert_eq!(table.weights, Some(vec![2.0, 0.5]));
+        assert_eq!(
+            read("x,w,y\n1,2,3\n4,0,6\n", &options).unwrap_err(),
+            "t.csv, line 3, column `w`: a weight must be a finite number > 0, got 0"
+        );
+    }
+
+    #[test]
+    fn missing_values_are_refused_or_filled_in() {
+        let text = "x,y\n1,1\n,2\n2,NA\n6,NaN\n";
+        assert_eq!(
+            read(text, &ReadOptions::default()).unwrap_err(),
+            "t.csv, line 3, column `x`: the value is missing; fill it in, leave the row out, or \
+             give --impute mean or --impute median"
+        );
+        let filled = |impute| {
+            let options = ReadOptions { impute: Some(impute), ..ReadOptions::default() };
+            read(text, &options).unwrap()
+        };
+        let mean = filled(Impute::Mean);
+        assert_eq!(mean.values.as_slice(), [1.0, 1.0, 3.0, 2.0, 2.0, 1.5, 6.0, 1.5]);
+        assert_eq!(
+            mean.warnings,
+            ["t.csv: 3 missing values were replaced by the mean of their column"]
+        );
+        assert_eq!(filled(Impute::Median).values[(1, 0)], 2.0);
+        let options = ReadOptions { impute: Some(Impute::Mean), ..ReadOptions::default() };
+        assert_eq!(
+            read("x,y\n1,\n2,\n", &options).unwrap_err(),
+            "t.csv, column `y`: every value is missing; leave it out with --drop 'y'"
+        );
+    }
+
+    #[test]
+    fn bad_tables_are_refused_with_the_place() {
+        let plain = ReadOptions::default();
+        let cases = [
+            (
+                "x,y\n1,2\n3,inf\n",
+                plain.clone(),
+                "t.csv, line 3, column `y`: inf is not a finite number; correct or drop it",
+            ),
+            (
+                "x,species\n1.5,setosa\n3.5,setosa\n",
+                plain.clone(),
+                "t.csv, line 2, column `species`: `setosa` is not a number; correct it, or name \
+                 the column by --id, --truth or --drop",
+            ),
+            (
+                "x,y\n1,2\n",
+                named("key", "", &[]),
+                "t.csv has no column `key` (--id); it has `x`, `y`",
+            ),
+            (
+                "x,y\n1,2\n",
+                named("", "", &["z"]),
+                "t.csv has no column `z` (--drop); it has `x`, `y`",
+            ),
+            (
+                "x,y\n1,2\n",
+                named("x", "y", &[]),
+                "t.csv has no columns left to read: all are named by --id, --truth, --weights or \
+                 --drop",
+            ),
+            (
+                "x,y\na,2\nb,1\na,3\n",
+                named("x", "", &[]),
+                "t.csv: `a` in column `x` stands in line 2 and again in line 4; identifiers must \
+                 differ",
+            ),
+            (
+                "x,y\na,2\n,1\n",
+                named("x", "", &[]),
+                "t.csv, line 3, column `x`: the identifier is missing; every row needs one",
+            ),
+            (
+                "a,b\nT cell,low\nB cell,low\nT cell,high\nT cell,low\n",
+                plain.clone(),
+                "t.csv holds clusterings, not features (2 of 2 columns are text from few values, \
+                 such as `T cell` in column `a`): `consilience combine` was meant",
+            ),
+        ];
+        for (text, options, message) in cases {
+            assert_eq!(read(text, &options).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn constant_features_are_told_of() {
+        let table = read("x,y\n1,7\n2,7\n", &ReadOptions::default()).unwrap();
+        assert_eq!(
+            table.warnings,
+            ["t.csv: 1 of 2 features have the same value in every row and tell nothing: `y`"]
+        );
+    }
+}

@@ -44,15 +44,15 @@ fn labels(values: &Matrix) -> Option<String> {
     if values.ncols() < 2 || rows < 20 {
         return None;
     }
-    let columns: Vec<Vec<usize>> =
+    let columns: Vec<(Vec<usize>, usize)> =
         (0..values.ncols()).map(|j| codes(values, j, rows)).collect::<Option<_>>()?;
     // Yes-or-no features are too common to be suspicious.
-    if columns.iter().all(|codes| codes.iter().max() < Some(&2)) {
+    if columns.iter().all(|&(_, groups)| groups == 2) {
         return None;
     }
     let pairs = columns.len().min(PAIRS + 1) - 1;
     let agreement: f64 =
-        columns.windows(2).take(pairs).map(|pair| adjusted_rand(&pair[0], &pair[1])).sum();
+        columns.windows(2).take(pairs).map(|pair| adjusted_rand(&pair[0].0, &pair[1].0)).sum();
     let agreement = agreement / pairs as f64;
     (agreement >= AGREEMENT).then(|| {
         format!(
@@ -62,9 +62,9 @@ fn labels(values: &Matrix) -> Option<String> {
     })
 }
 
-/// The values of a column as group numbers, if they are integers without gaps from 0 or 1 (or -1,
-/// for unassigned) and few.
-fn codes(values: &Matrix, j: usize, rows: usize) -> Option<Vec<usize>> {
+/// The values of a column as group numbers, and how many groups there are, if they are integers
+/// without gaps from 0 or 1 (or -1, for unassigned) and few.
+fn codes(values: &Matrix, j: usize, rows: usize) -> Option<(Vec<usize>, usize)> {
     const FEW: usize = 256;
     let code = |i: usize| {
         let value = values[(i, j)] + 1.0;
@@ -77,7 +77,7 @@ fn codes(values: &Matrix, j: usize, rows: usize) -> Option<Vec<usize>> {
     let first = if seen[1] { 1 } else { 2 };
     let groups = seen[first..].iter().take_while(|&&s| s).count();
     let gapless = seen[first + groups..].iter().all(|&s| !s);
-    (gapless && groups >= 2 && groups <= rows / 2).then_some(codes)
+    (gapless && groups >= 2 && groups <= rows / 2).then_some((codes, groups))
 }
 
 /// The adjusted Rand index of two groupings with few groups.
@@ -93,4 +93,61 @@ fn adjusted_rand(a: &[usize], b: &[usize]) -> f64 {
     let expected = in_a * in_b / pairs(a.len() as f64);
     let largest = f64::midpoint(in_a, in_b);
     if largest == expected { 0.0 } else { (together - expected) / (largest - expected) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    /// Numbers that look random and are always the same.
+    fn noise(i: usize, j: usize) -> usize {
+        let mut x = (i as u64 * 31 + j as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (x ^ (x >> 31)) as usize >> 8
+    }
+
+    #[test]
+    fn members_of_an_ensemble_are_recognised() {
+        // Four groups, numbered differently in every column, with an error in ten rows.
+        let label = |i: usize, j: usize| {
+            let group = if noise(i, j) % 10 == 0 { noise(i, j + 7) } else { i };
+            ((group + j) % 4) as f64
+        };
+        let table = Matrix::from_fn(100, 5, label);
+        let found = clusterings(&names(&["a", "b", "c", "d", "e"]), &table).unwrap();
+        assert!(found.contains("adjusted Rand index"), "{found}");
+    }
+
+    #[test]
+    fn counts_and_answers_are_not() {
+        let five = names(&["a", "b", "c", "d", "e"]);
+        let counts = Matrix::from_fn(100, 5, |i, j| (noise(i, j) % 4) as f64);
+        assert_eq!(clusterings(&five, &counts), None);
+        let answers = Matrix::from_fn(100, 5, |i, _| (i % 2) as f64);
+        assert_eq!(clusterings(&five, &answers), None);
+        let measured = Matrix::from_fn(100, 5, |i, _| (i % 4) as f64 + 0.5);
+        assert_eq!(clusterings(&five, &measured), None);
+    }
+
+    #[test]
+    fn memberships_are_recognised_by_name_and_sum() {
+        let soft = Matrix::from_vec(2, 2, vec![0.25, 0.75, 1.0, 0.0]);
+        assert!(clusterings(&names(&["f:0", "f:1"]), &soft).unwrap().contains("`f:...`"));
+        assert_eq!(clusterings(&names(&["f0", "f1"]), &soft), None);
+        let not = Matrix::from_vec(2, 2, vec![0.25, 0.5, 1.0, 0.0]);
+        assert_eq!(clusterings(&names(&["f:0", "f:1"]), &not), None);
+    }
+
+    #[test]
+    fn the_adjusted_rand_index_of_worked_examples() {
+        assert_eq!(adjusted_rand(&[0, 0, 1, 1], &[1, 1, 0, 0]), 1.0);
+        // Two of six pairs agree; by hand 4/7 (Hubert and Arabie's formula).
+        let index = adjusted_rand(&[0, 0, 1, 1], &[0, 0, 1, 2]);
+        assert!((index - 4.0 / 7.0).abs() < 1e-12, "{index}");
+        assert_eq!(adjusted_rand(&[0, 0], &[0, 0]), 0.0);
+    }
 }

@@ -7,18 +7,32 @@
 //!
 //! Writing is one step: a list of named columns goes to any format, first under a temporary name.
 
+mod arrays;
+mod cells;
 mod clusterings;
+mod columnar;
 mod columns;
+mod cut;
 mod dialect;
 mod error;
 mod features;
+mod guard;
 mod guess;
 mod join;
+mod npy;
+mod npy_header;
+mod parse;
+mod piece;
+#[cfg(test)]
+mod round_trip;
 mod source;
 mod table;
 mod target;
 mod text;
 mod write;
+mod write_columnar;
+mod write_npy;
+mod write_text;
 
 use std::path::Path;
 
@@ -27,8 +41,9 @@ pub(crate) use error::{InputError, Place};
 pub(crate) use features::{FeatureTable, read_features};
 pub(crate) use table::Ids;
 pub(crate) use target::{OutputError, Target};
+pub(crate) use cells::Cells;
 pub(crate) use write::{
-    Cells, write_consensus, write_correspondences, write_dendrogram, write_matrix, write_members,
+    write_consensus, write_correspondences, write_dendrogram, write_matrix, write_members,
     write_membership, write_table, write_text,
 };
 
@@ -114,7 +129,10 @@ fn read_table(
     match Format::of(path) {
         Some(Format::Csv { gzip }) => text::read(path, gzip, b',', options, plan, run),
         Some(Format::Tsv { gzip }) => text::read(path, gzip, b'\t', options, plan, run),
-        _ => Err(InputError::UnknownEnding { file: error::shown(path) }),
+        Some(Format::Npy) => npy::read(path, plan, run),
+        Some(Format::Parquet) => columnar::read_parquet(path, options, plan, run),
+        Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run),
+        None => Err(InputError::UnknownEnding { file: error::shown(path) }),
     }
 }
 
