@@ -130,10 +130,7 @@ impl_wrapping!(i8, i16, i32, i64, u8, u16, u32, u64);
 
 /// Labels that are stored once, with keys to them. Entries that no row uses are no clusters, and
 /// the order of the entries is not that of their appearance: both are mended here.
-fn dictionary(
-    array: &ArrayRef,
-    is_missing: &dyn Fn(&str) -> bool,
-) -> Result<Coded<'static>, Flaw> {
+fn dictionary(array: &ArrayRef, is_missing: &dyn Fn(&str) -> bool) -> Result<Coded<'static>, Flaw> {
     const UNSEEN: u32 = MISSING - 1;
     let dictionary = array.as_any_dictionary();
     let mut entries: Vec<Option<String>> = Vec::with_capacity(dictionary.values().len());
@@ -216,7 +213,9 @@ pub(super) fn texts(
     visit: &mut dyn FnMut(usize, Option<&str>),
 ) -> Result<(), Flaw> {
     match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().iter().enumerate().for_each(|(i, t)| visit(i, t)),
+        DataType::Utf8 => {
+            array.as_string::<i32>().iter().enumerate().for_each(|(i, t)| visit(i, t))
+        }
         DataType::LargeUtf8 => {
             array.as_string::<i64>().iter().enumerate().for_each(|(i, t)| visit(i, t));
         }

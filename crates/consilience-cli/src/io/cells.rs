@@ -110,10 +110,9 @@ impl Cells<'_> {
                 None => Kind::Text,
             },
             Cells::Rows(_) | Cells::Integers(_) | Cells::Clusters(_) => Kind::Integers,
-            Cells::Numbers(_)
-            | Cells::Column(..)
-            | Cells::Membership(..)
-            | Cells::Expanded(..) => Kind::Numbers,
+            Cells::Numbers(_) | Cells::Column(..) | Cells::Membership(..) | Cells::Expanded(..) => {
+                Kind::Numbers
+            }
         }
     }
 

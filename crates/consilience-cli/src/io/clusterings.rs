@@ -173,12 +173,7 @@ impl Part {
 
     /// An array has no names of the form `NAME:CLUSTER`: it is one soft clustering if its rows say
     /// so.
-    fn read_memberships(
-        path: &Path,
-        options: &ReadOptions,
-        stem: &str,
-        run: &Run,
-    ) -> Option<Part> {
+    fn read_memberships(path: &Path, options: &ReadOptions, stem: &str, run: &Run) -> Option<Part> {
         let mut table = read_table(path, options, &Memberships, run).ok()?;
         let columns: Vec<usize> = (0..table.names.len()).collect();
         for (j, name) in table.names.iter_mut().enumerate() {
@@ -831,8 +826,10 @@ mod tests {
         );
         assert_eq!(
             warnings("s,t\n1,a\n-1,b\n"),
-            ["a.csv, column `s`: -1 is read as missing, which leaves one cluster (`1`); if -1 is a \
-              cluster, rename it"]
+            [
+                "a.csv, column `s`: -1 is read as missing, which leaves one cluster (`1`); if -1 is a \
+              cluster, rename it"
+            ]
         );
         assert_eq!(
             warnings("s,t\n1,a\n,\n2,b\n,\n"),

@@ -54,8 +54,8 @@ pub(super) fn read_parquet(
     // Ask for the dictionaries of text as they stand in the file.
     let with_dictionaries = dictionaries(&schema, &roles);
     let asked = ArrowReaderOptions::new().with_schema(Arc::new(with_dictionaries));
-    let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), asked)
-        .unwrap_or(metadata);
+    let metadata =
+        ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), asked).unwrap_or(metadata);
     let batches = |columns: &[usize]| {
         // A file of its own for every reader: clones would share the position in it.
         let source = open_file(path)?;
@@ -131,10 +131,8 @@ pub(super) fn read_arrow(
 /// that the footer asks for before it finds out.
 fn check_blocks(source: &mut File, file: &str) -> Result<()> {
     const MAGIC: &[u8] = b"ARROW1";
-    let damaged = |problem: &str| InputError::Damaged {
-        file: file.to_owned(),
-        problem: problem.to_owned(),
-    };
+    let damaged =
+        |problem: &str| InputError::Damaged { file: file.to_owned(), problem: problem.to_owned() };
     let io = |error: std::io::Error| InputError::io(file, &error);
     let size = source.seek(SeekFrom::End(0)).map_err(io)?;
     if size == 0 {

@@ -234,8 +234,7 @@ mod tests {
 
     #[test]
     fn weights_stand_apart_from_the_features() {
-        let options =
-            ReadOptions { weights: Some("w".to_owned()), ..ReadOptions::default() };
+        let options = ReadOptions { weights: Some("w".to_owned()), ..ReadOptions::default() };
         let table = read("x,w,y\n1,2,3\n4,0.5,6\n", &options).unwrap();
         assert_eq!(table.values.as_slice(), [1.0, 3.0, 4.0, 6.0]);
         assert_eq!(table.weights, Some(vec![2.0, 0.5]));

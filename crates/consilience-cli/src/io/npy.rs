@@ -4,7 +4,7 @@
 //! until they become codes or memberships, so a table of bytes never takes eight times its size.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use consilience::Run;
@@ -294,8 +294,7 @@ fn parse_numbers<T: Number, const SIZE: usize>(
         let (mut label, mut text) = (0, 0);
         for (column, (&cell, role)) in cells.iter().zip(roles).enumerate() {
             let value = value(cell);
-            let fraction =
-                || Flaw { row, column, kind: FlawKind::Fraction(value.number()) };
+            let fraction = || Flaw { row, column, kind: FlawKind::Fraction(value.number()) };
             match role {
                 Role::Labels => {
                     match value.label() {

@@ -209,6 +209,9 @@ mod tests {
             "a.npy: records of several types are not read; save a plain array of numbers, or a \
              Parquet file"
         );
-        assert!(message("{'descr': '<i8', 'fortran_order': False, 'shape': (-1,), }").contains("no sense"));
+        assert!(
+            message("{'descr': '<i8', 'fortran_order': False, 'shape': (-1,), }")
+                .contains("no sense")
+        );
     }
 }

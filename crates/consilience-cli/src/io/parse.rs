@@ -84,8 +84,7 @@ impl Layout<'_> {
             self.parse_plain(text, padded, &mut rows)?;
         }
         let labels = rows.labels.into_iter().map(|coder| coder.coded).collect();
-        let piece =
-            Piece { rows: rows.rows, labels, numbers: rows.numbers, texts: rows.texts };
+        let piece = Piece { rows: rows.rows, labels, numbers: rows.numbers, texts: rows.texts };
         Ok((piece, rows.lines))
     }
 
@@ -275,11 +274,7 @@ impl<'a> Coder<'a> {
     fn new() -> Self {
         // A key's top byte is a length below 8, so this one is nobody's.
         let nobody = (u64::MAX, 0);
-        Coder {
-            coded: Coded::default(),
-            table: HashTable::new(),
-            short: Box::new([nobody; SHORT]),
-        }
+        Coder { coded: Coded::default(), table: HashTable::new(), short: Box::new([nobody; SHORT]) }
     }
 
     /// Codes the cell that starts at `at`; returns where it ends.
@@ -329,4 +324,3 @@ impl<'a> Coder<'a> {
         code
     }
 }
-

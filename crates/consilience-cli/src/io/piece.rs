@@ -39,7 +39,8 @@ impl Table {
         // The place of each column among those of its kind.
         let (mut labels, mut texts) = (0, 0);
         let columns = self.columns.iter_mut().map(|column| {
-            let counter = if matches!(column, Column::Labels(_)) { &mut labels } else { &mut texts };
+            let counter =
+                if matches!(column, Column::Labels(_)) { &mut labels } else { &mut texts };
             let place = *counter;
             *counter += usize::from(matches!(column, Column::Labels(_) | Column::Text(_)));
             (place, column)
@@ -51,7 +52,9 @@ impl Table {
                     labels.append(&piece.labels[place].names, &piece.labels[place].codes);
                 }
             }
-            Column::Text(texts) => pieces.iter().for_each(|piece| texts.append(&piece.texts[place])),
+            Column::Text(texts) => {
+                pieces.iter().for_each(|piece| texts.append(&piece.texts[place]))
+            }
             Column::Number(_) | Column::Skipped => {}
         });
         for piece in pieces {

@@ -44,9 +44,7 @@ fn member(name: String, labels: &[Option<String>]) -> Option<Member> {
     (!member.clusters().is_empty()).then(|| member.into())
 }
 
-fn table(
-    label: impl Strategy<Value = String> + Clone,
-) -> impl Strategy<Value = Vec<Member>> {
+fn table(label: impl Strategy<Value = String> + Clone) -> impl Strategy<Value = Vec<Member>> {
     (1usize..30, 1usize..5)
         .prop_flat_map(move |(n, r)| {
             let column = prop::collection::vec(prop::option::weighted(0.8, label.clone()), n);
@@ -128,7 +126,8 @@ fn identifiers_of_any_text_are_read_back() {
 
 #[test]
 fn features_are_read_back_bit_by_bit() {
-    let values: Vec<f64> = (0..60).map(|i| (f64::from(i) * 0.7).sin() * 10f64.powi(i - 30)).collect();
+    let values: Vec<f64> =
+        (0..60).map(|i| (f64::from(i) * 0.7).sin() * 10f64.powi(i - 30)).collect();
     let matrix = Matrix::from_vec(20, 3, values);
     let names = ["a", "b", "c"].map(str::to_owned);
     let folder = tempfile::tempdir().unwrap();
@@ -197,10 +196,7 @@ fn other_results_have_their_columns() {
     let member: Member = HardMember::from_integers("m", [7, 8].map(Some)).into();
     let shares = Matrix::from_vec(2, 2, vec![1.0, 0.0, 0.5, 0.5]);
     write_correspondences(&target, &[member], &[shares], &run()).unwrap();
-    assert_eq!(
-        text(),
-        "clustering,cluster,consensus,weight\nm,7,0,1\nm,8,0,0.5\nm,8,1,0.5\n"
-    );
+    assert_eq!(text(), "clustering,cluster,consensus,weight\nm,7,0,1\nm,8,0,0.5\nm,8,1,0.5\n");
     write_text(&target, "{}\n").unwrap();
     assert_eq!(text(), "{}\n");
 }
@@ -213,7 +209,11 @@ fn small_files(folder: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for ending in ["csv.gz", "parquet", "arrow", "npy"] {
         let path = folder.join(format!("t.{ending}"));
-        let members = if ending == "npy" { vec![integers.clone()] } else { vec![text.clone(), integers.clone()] };
+        let members = if ending == "npy" {
+            vec![integers.clone()]
+        } else {
+            vec![text.clone(), integers.clone()]
+        };
         write_members(&Target::table(&path).unwrap(), None, &members, &run()).unwrap();
         paths.push(path);
     }

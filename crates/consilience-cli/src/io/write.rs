@@ -9,8 +9,8 @@ use super::Format;
 use super::cells::{Cells, NamedCells};
 use super::table::Ids;
 use super::target::{OutputError, Target, gzipped};
-use super::{write_columnar, write_npy};
 use super::write_text::Rows;
+use super::{write_columnar, write_npy};
 
 /// Writes a table in the format that the target's ending tells.
 ///

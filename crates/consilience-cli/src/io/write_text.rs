@@ -18,7 +18,11 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     /// Writes the header and the rows. Chunks of rows are formatted in parallel and written in
     /// order.
-    pub(super) fn write(&self, writer: &mut (dyn Write + Send), run: &Run) -> Result<(), WriteError> {
+    pub(super) fn write(
+        &self,
+        writer: &mut (dyn Write + Send),
+        run: &Run,
+    ) -> Result<(), WriteError> {
         const CHUNK: usize = 1 << 12;
         const BATCH: usize = 64;
         let mut header = Vec::new();
