@@ -101,6 +101,7 @@ fn exit_of_library(error: &consilience::Error) -> Exit {
         | Error::UnknownName { .. }
         | Error::NeedsK { .. } => Exit::Usage,
         Error::TooManyClusters { .. }
+        | Error::TooFewRows { .. }
         | Error::Empty { .. }
         | Error::Length { .. }
         | Error::Value { .. }

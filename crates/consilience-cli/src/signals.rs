@@ -5,6 +5,7 @@
 //! flag: the library stops within a second, finished members stay for the next `run`, and
 //! half-written files are removed on the way out. A second Ctrl-C ends the program at once.
 
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use consilience::CancelFlag;
@@ -19,6 +20,7 @@ static COMPUTING: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen(flag: CancelFlag) {
     let _ = ctrlc::set_handler(move || {
         if flag.is_cancelled() || !COMPUTING.load(Ordering::SeqCst) {
+            let _ = writeln!(anstream::stderr(), "error: interrupted");
             std::process::exit(Exit::Interrupted as i32);
         }
         flag.cancel();

@@ -1,5 +1,6 @@
 //! `consilience combine CLUSTERINGS...`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -66,6 +67,42 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Who writes where, so that no two results go to one place.
+struct Claims<'a> {
+    inputs: &'a [PathBuf],
+    taken: Vec<(&'static str, &'a Path)>,
+}
+
+impl<'a> Claims<'a> {
+    /// The target of an option, if it is given.
+    fn target(
+        &mut self,
+        option: &'static str,
+        path: Option<&'a Path>,
+    ) -> anyhow::Result<Option<Target>> {
+        let Some(path) = path else { return Ok(None) };
+        super::check_output(option, path, self.inputs)?;
+        if let Some((other, _)) = self.taken.iter().find(|(_, earlier)| *earlier == path) {
+            let file = if is_stdout(path) { "stdout".into() } else { path.to_string_lossy() };
+            return Err(usage(format!(
+                "{option} and {other} both go to {file}: give another file"
+            )));
+        }
+        self.taken.push((option, path));
+        Ok(Some(Target::table(path)?))
+    }
+
+    /// The files that do not exist yet.
+    fn new_files(&self) -> Vec<PathBuf> {
+        let files = self.taken.iter().map(|(_, path)| *path).filter(|path| !is_stdout(path));
+        files.filter(|path| !path.exists()).map(Path::to_owned).collect()
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Where the results go; a value of this type is proof that they can go there and that the method
 /// has them.
 struct Targets {
@@ -74,49 +111,27 @@ struct Targets {
     correspondence: Option<Target>,
     coassociation: Option<Target>,
     dendrogram: Option<Target>,
+    /// The files among them that do not exist yet.
+    new_files: Vec<PathBuf>,
 }
 
 impl Targets {
     fn new(args: &OutputArgs, inputs: &[PathBuf], plan: &Plan, json: bool) -> anyhow::Result<Self> {
-        let mut taken: Vec<(&'static str, &Path)> = Vec::new();
+        let mut claims = Claims { inputs, taken: Vec::new() };
         if json {
-            taken.push(("--json", Path::new("-")));
+            claims.taken.push(("--json", Path::new("-")));
         } else if args.output.is_none() {
-            taken.push(("the consensus", Path::new("-")));
+            claims.taken.push(("the consensus", Path::new("-")));
         }
-        fn target<'a>(
-            option: &'static str,
-            path: Option<&'a PathBuf>,
-            inputs: &[PathBuf],
-            taken: &mut Vec<(&'static str, &'a Path)>,
-        ) -> anyhow::Result<Option<Target>> {
-            let Some(path) = path else { return Ok(None) };
-            super::check_output(option, path, inputs)?;
-            if let Some((other, _)) = taken.iter().find(|(_, earlier)| earlier == path) {
-                let file = if path == Path::new("-") {
-                    "stdout".into()
-                } else {
-                    path.display().to_string()
-                };
-                return Err(usage(format!(
-                    "{option} and {other} both go to {file}: give another file"
-                )));
-            }
-            taken.push((option, path));
-            Ok(Some(Target::table(path)?))
-        }
-        let mut target =
-            |option, path| -> anyhow::Result<_> { target(option, path, inputs, &mut taken) };
-        let mut targets = Targets {
-            consensus: target("-o", args.output.as_ref())?,
-            membership: target("--membership", args.membership.as_ref())?,
-            correspondence: target("--correspondence", args.correspondence.as_ref())?,
-            coassociation: target("--coassociation", args.coassociation.as_ref())?,
-            dendrogram: target("--dendrogram", args.dendrogram.as_ref())?,
+        let stdout = (args.output.is_none() && !json).then(Target::stdout);
+        let targets = Targets {
+            consensus: claims.target("-o", args.output.as_deref())?.or(stdout),
+            membership: claims.target("--membership", args.membership.as_deref())?,
+            correspondence: claims.target("--correspondence", args.correspondence.as_deref())?,
+            coassociation: claims.target("--coassociation", args.coassociation.as_deref())?,
+            dendrogram: claims.target("--dendrogram", args.dendrogram.as_deref())?,
+            new_files: claims.new_files(),
         };
-        if targets.consensus.is_none() && !json {
-            targets.consensus = Some(Target::stdout());
-        }
         if let Some(path) = &args.coassociation {
             let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
             if ending != "npy" && ending != "parquet" {
@@ -152,7 +167,23 @@ impl Targets {
         check(&self.dendrogram, "--dendrogram", |offers| offers.dendrogram)
     }
 
+    /// Writes everything; if that fails, what was not there before is not there afterwards.
     fn write(
+        &self,
+        found: &Found,
+        ensemble: &Ensemble,
+        ids: Option<&Ids>,
+        session: &Session,
+    ) -> anyhow::Result<()> {
+        let result = self.write_all(found, ensemble, ids, session);
+        if result.is_err() {
+            // The error that is told is the first one.
+            self.new_files.iter().for_each(|path| drop(fs::remove_file(path)));
+        }
+        result
+    }
+
+    fn write_all(
         &self,
         found: &Found,
         ensemble: &Ensemble,

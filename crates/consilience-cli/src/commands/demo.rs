@@ -20,9 +20,9 @@ use crate::output::{self, count};
 /// How each data set is treated: options of `run`.
 const TREATMENTS: [(&str, &str); 5] = [
     ("iris", "--method scec --k 3"),
-    ("half-rings", "--method scec --k 2"),
-    ("three-rings", "--method scec --k 3"),
-    ("cigar", "--method scec --k 4"),
+    ("half-rings", "--method voting"),
+    ("three-rings", "--method ea-sl --k 3 --base-k 20..40"),
+    ("cigar", "--method voting"),
     ("blobs", "--method scec --k 5"),
 ];
 

@@ -14,7 +14,7 @@ use super::Session;
 use super::members::MemberStore;
 use crate::args::EnsembleArgs;
 use crate::errors::usage;
-use crate::output::counted;
+use crate::output::{count, counted};
 use crate::xxh64::Xxh64;
 
 /// Checked options of an ensemble.
@@ -98,6 +98,7 @@ impl Recipe {
         session: &Session,
     ) -> anyhow::Result<(Ensemble, usize)> {
         let run = &session.run;
+        self.ask_memory(data, session)?;
         let data = Scaler::fit(data, self.scaling)?.apply(data)?;
         let size = self.generator.size();
         let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -121,6 +122,31 @@ impl Recipe {
         let members: anyhow::Result<Vec<Member>> =
             run.install(|| (0..size).into_par_iter().map(member).collect());
         Ok((Ensemble::new(members?)?, reused.into_inner() as usize))
+    }
+
+    /// Asks for the memory of the scaled data and of the members.
+    fn ask_memory(&self, data: &Matrix, session: &Session) -> consilience::Result<()> {
+        let (n, size) = (data.nrows() as u64, self.generator.size() as u64);
+        let (_, most) = self.base_k.range(&self.scheme, data.nrows());
+        let label = match most {
+            k if self.soft => 8 * k as u64,
+            ..=255 => 1,
+            256..=65_535 => 2,
+            _ => 4,
+        };
+        session.run.ask_memory(
+            &format!(
+                "{} of {} objects",
+                counted(self.generator.size(), "clustering"),
+                count(data.nrows())
+            ),
+            8 * n * data.ncols() as u64 + n * size * label,
+            if self.soft {
+                "make fewer (--size), or hard ones (without --soft)"
+            } else {
+                "make fewer (--size)"
+            },
+        )
     }
 
     /// What is told of the ensemble in JSON.
