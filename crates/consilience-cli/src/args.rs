@@ -37,6 +37,7 @@ const CONSENSUS: &str = "Consensus";
     version,
     styles = STYLES,
     max_term_width = 100,
+    args_override_self = true,
     after_help = "Start with `consilience demo`; `consilience help COMMAND` teaches each command by examples.",
     after_long_help = "\
 Examples:

@@ -19,9 +19,9 @@ use crate::output::{self, count};
 
 /// How each data set is treated: options of `run`.
 const TREATMENTS: [(&str, &str); 5] = [
-    ("iris", "--method scec --k 3"),
+    ("iris", "--method scec --k 3 --scale none"),
     ("half-rings", "--method voting"),
-    ("three-rings", "--method ea-sl --k 3 --base-k 20..40"),
+    ("three-rings", "--method ea-sl --k 3 --base-k 40..80"),
     ("cigar", "--method voting"),
     ("blobs", "--method scec --k 5"),
 ];
@@ -82,20 +82,21 @@ fn told(
     let bold = Style::new().bold();
     let r = outcome.ensemble.members().len();
     let mut text = String::new();
-    writeln!(text, "{bold}{title}{bold:#}\n")?;
-    writeln!(text, "{bold}1. Many clusterings.{bold:#} {}.", recipe.summary(&outcome.ensemble))?;
+    writeln!(text, "{bold}{}{bold:#}\n", capitalised(title))?;
+    writeln!(text, "{bold}1. Many clusterings{bold:#}")?;
+    writeln!(text, "{}", indented(&recipe.summary(&outcome.ensemble)))?;
     if let Some(resumed) = outcome.resumed() {
-        writeln!(text, "   {resumed}.")?;
+        writeln!(text, "   {resumed}")?;
     }
-    writeln!(text, "\n{bold}2. One consensus.{bold:#} {}.", outcome.found.summary(plan))?;
+    writeln!(text, "\n{bold}2. One consensus{bold:#}")?;
+    writeln!(text, "{}", indented(&outcome.found.summary(plan)))?;
     if let Some(scores) = &outcome.scores {
         writeln!(
             text,
-            "\n{bold}3. Was it right?{bold:#} The known classes were not used so far. Objects by cluster \
-             and class:\n"
+            "\n{bold}3. Was it right?{bold:#} (the known classes were not used so far)\n"
         )?;
         writeln!(text, "{}\n", indented(&crossed(scores)))?;
-        writeln!(text, "   {}", judged(scores, outcome.found.labels.len()))?;
+        writeln!(text, "{}", indented(&judged(scores, outcome.found.labels.len())))?;
     }
     writeln!(text, "\n{bold}In the folder {}{bold:#}", dir.display())?;
     let contents = [
@@ -144,14 +145,19 @@ fn judged(scores: &Scores, n: usize) -> String {
     };
     let accuracy = value(&scores.consensus, "accuracy");
     format!(
-        "{} of {} objects ({:.0} %) are in the cluster of their class. Agreement with the classes \
-         (NMI): {:.3};\n   a single one of the clusterings reaches {:.3} on average.",
+        "{} of {} objects ({:.0} %) are in the cluster of their class\n\
+         agreement with the classes (NMI): {:.3}; single clusterings reach {:.3} on average",
         count((accuracy * n as f64).round() as usize),
         count(n),
         100.0 * accuracy,
         value(&scores.consensus, "nmi"),
         value(&scores.members, "nmi"),
     )
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn indented(text: &str) -> String {

@@ -176,7 +176,7 @@ impl Recipe {
             Scaling::None => "features not scaled (--scale none)",
         };
         format!(
-            "{} by {} of {k} clusters each ({}); {scale}",
+            "{} by {} of {k} clusters each ({})\n{scale}",
             counted(ensemble.members().len(), "clustering"),
             self.base,
             self.scheme.name(),

@@ -25,7 +25,7 @@ fn groups(rows: usize) -> String {
     let mut text = "name,x,y,z,kind\n".to_owned();
     for i in 0..rows {
         let group = i % 3;
-        let (x, y, z) = (noise() + group as f64, noise() - 2.0 * group as f64, noise());
+        let (x, y, z) = (noise() + 2.0 * group as f64, noise() - 3.0 * group as f64, noise());
         writeln!(text, "row{i},{x},{y},{z},kind {group}").unwrap();
     }
     text
