@@ -20,10 +20,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use crate::ensemble::blocks::{Blocks, LANES, Lane, Lanes, votes, votes_of_both, with_lane};
+use crate::ensemble::joins::Joins;
 use crate::ensemble::labels::Code;
 use crate::ensemble::profiles::Profiles;
 use crate::error::{Error, Result};
-use crate::graph::UnionFind;
 use crate::run::Run;
 
 /// The share of votes above which a pair is joined: an exact fraction in [0, 1).
@@ -60,6 +60,13 @@ impl Majority {
     /// Whether `votes` of `both` votes join a pair: $q v > p b$.
     pub fn joins(self, votes: u32, both: u32) -> bool {
         u64::from(self.q) * u64::from(votes) > u64::from(self.p) * u64::from(both)
+    }
+
+    /// [`joins`](Self::joins) in every lane.
+    #[inline(always)]
+    pub(crate) fn joins_lanes<L: Lane>(self, votes: &Lanes<L>, both: &Lanes<L>) -> Lanes<bool> {
+        let (p, q) = (u64::from(self.p), u64::from(self.q));
+        std::array::from_fn(|c| q * votes[c].into() > p * both[c].into())
     }
 
     /// The smallest number of votes out of `both` that joins a pair.
@@ -139,14 +146,10 @@ pub(crate) fn agreement(profiles: &Profiles, majority: Majority, run: &Run) -> R
             Search::<L, false>::new(blocks, majority).run(run)?
         }
     });
-    // Back from places to profiles.
-    let mut components = UnionFind::new(profiles.len());
     let mut closest = vec![0.0; profiles.len()];
-    for (place, &s) in order.iter().enumerate() {
-        components.union(s as usize, order[found.root_of[place] as usize] as usize);
-        closest[s as usize] = found.closest[place];
-    }
-    Ok(Agreement { components: components.labels(), n_components: components.n_sets(), closest })
+    order.iter().zip(&found.closest).for_each(|(&s, &share)| closest[s as usize] = share);
+    let (components, n_components) = found.joins.labels(&order);
+    Ok(Agreement { components, n_components, closest })
 }
 
 /// The profiles by their labels, the member with the most clusters counting first: neighbours share
@@ -177,16 +180,15 @@ struct Search<L, const GAPS: bool> {
 /// What a worker has found so far, by places in the blocks.
 #[derive(Clone)]
 struct Found<L> {
-    sets: UnionFind,
-    /// A root each place had some time ago; places with the same are in one set.
-    roots: Vec<u32>,
+    joins: Joins,
     /// The closest's votes, and of how many.
     votes: Vec<L>,
     both: Vec<L>,
 }
 
+/// What all workers have found, by places in the blocks.
 struct Outcome {
-    root_of: Vec<u32>,
+    joins: Joins,
     closest: Vec<f64>,
 }
 
@@ -212,8 +214,7 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
         // A share of 0: out of all where all label both, else out of 1.
         let out_of = L::count(if GAPS { 1 } else { self.r });
         let start = Found {
-            sets: UnionFind::new(places),
-            roots: (0..places as u32).collect(),
+            joins: Joins::new(places),
             votes: vec![L::default(); places],
             both: vec![out_of; places],
         };
@@ -221,11 +222,10 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
         let near = |i: usize| i..(i + 2).min(n_blocks);
         let far = |i: usize| (i + 2).min(n_blocks)..n_blocks;
         let start = self.compare(&start, near, run)?;
-        let mut found = self.compare(&start, far, run)?;
-        let n = self.blocks.len();
+        let found = self.compare(&start, far, run)?;
         let share = |i: usize| found.votes[i].into() as f64 / found.both[i].into() as f64;
-        let closest = (0..n).map(share).collect();
-        Ok(Outcome { root_of: (0..n).map(|i| found.sets.find(i) as u32).collect(), closest })
+        let closest = (0..self.blocks.len()).map(share).collect();
+        Ok(Outcome { joins: found.joins, closest })
     }
 
     /// Compares every block `i` with the blocks `partners(i)`, starting from what is known.
@@ -259,7 +259,7 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
         };
         let workers = run.n_threads().min(MAX_WORKERS).min(n_blocks);
         let all = (0..workers).into_par_iter().map(work).collect::<Result<Vec<_>>>()?;
-        Ok(all.into_iter().reduce(Found::joined_with).expect("there is a worker"))
+        Ok(all.into_iter().reduce(Found::merged_with).expect("there is a worker"))
     }
 
     /// Compares block `i` with `partners`.
@@ -276,7 +276,6 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
         let mut row_votes = [[L::default(); LANES]; LANES];
         let mut row_both = [[out_of; LANES]; LANES];
         let needed = L::count(self.majority.needed(self.r as u32) as usize);
-        let (p, q) = (u64::from(self.majority.p), u64::from(self.majority.q));
         for j in partners {
             if self.can_pass_over(i, j, weakest) {
                 continue;
@@ -298,20 +297,13 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
                 let joined: Lanes<bool> = if GAPS {
                     keep_best(&mut best_votes, &mut best_both, &votes, &both);
                     keep_best(&mut row_votes[lane], &mut row_both[lane], &votes, &both);
-                    std::array::from_fn(|c| q * votes[c].into() > p * both[c].into())
+                    self.majority.joins_lanes(&votes, &both)
                 } else {
                     keep_most(&mut best_votes, &votes);
                     keep_most(&mut row_votes[lane], &votes);
                     votes.map(|votes| votes >= needed)
                 };
-                if !any(joined.iter().copied()) {
-                    continue;
-                }
-                let own = found.roots[i * LANES + lane];
-                let roots = &found.roots[places.clone()];
-                if any(joined.iter().zip(roots).map(|(&joined, root)| joined && *root != own)) {
-                    found.join(i * LANES + lane, places.start, &joined);
-                }
+                found.joins.join(i * LANES + lane, places.start, &joined);
             }
             found.votes[places.clone()].copy_from_slice(&best_votes);
             found.both[places].copy_from_slice(&best_both);
@@ -376,19 +368,6 @@ impl<L: Lane, const GAPS: bool> pulp::WithSimd for Strip<'_, L, GAPS> {
 }
 
 impl<L: Lane> Found<L> {
-    /// Joins `place` with those lanes of the block that starts at `first`.
-    #[cold]
-    fn join(&mut self, place: usize, first: usize, joined: &Lanes<bool>) {
-        for (lane, _) in joined.iter().enumerate().filter(|(_, joined)| **joined) {
-            if self.roots[place] != self.roots[first + lane] {
-                self.sets.union(place, first + lane);
-                let root = self.sets.find(place) as u32;
-                self.roots[place] = root;
-                self.roots[first + lane] = root;
-            }
-        }
-    }
-
     /// Takes `votes` of `both` for the closest of `place` if it is closer.
     fn offer(&mut self, place: usize, votes: L, both: L) {
         if votes.times(self.both[place]) > self.votes[place].times(both) {
@@ -396,13 +375,10 @@ impl<L: Lane> Found<L> {
         }
     }
 
-    fn joined_with(mut self, mut other: Self) -> Self {
-        for place in 0..self.roots.len() {
-            self.sets.union(place, other.sets.find(place));
-            self.offer(place, other.votes[place], other.both[place]);
-        }
-        for place in 0..self.roots.len() {
-            self.roots[place] = self.sets.find(place) as u32;
+    fn merged_with(mut self, other: Self) -> Self {
+        self.joins = self.joins.merged_with(other.joins);
+        for (place, (votes, both)) in other.votes.into_iter().zip(other.both).enumerate() {
+            self.offer(place, votes, both);
         }
         self
     }
@@ -411,12 +387,6 @@ impl<L: Lane> Found<L> {
 #[inline(always)]
 fn lanes<T: Copy>(values: &[T]) -> Lanes<T> {
     values.try_into().expect("a block's worth of values")
-}
-
-/// Whether any is true, looking at all: a loop without exits is one that vectorises.
-#[inline(always)]
-fn any(lanes: impl Iterator<Item = bool>) -> bool {
-    lanes.fold(false, |any, lane| any | lane)
 }
 
 /// The larger in every lane.
@@ -446,6 +416,7 @@ fn keep_best<L: Lane>(
 mod tests {
     use super::*;
     use crate::ensemble::{Ensemble, HardMember};
+    use crate::graph::UnionFind;
     use crate::rng::{Rng, Stream};
 
     /// All pairs, one label after the other.

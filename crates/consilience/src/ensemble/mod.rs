@@ -9,10 +9,12 @@ mod contingency;
 mod encoder;
 mod factor;
 mod incidence;
+mod joins;
 mod labels;
 mod member;
 mod merge;
 mod packing;
+mod prefixes;
 mod profiles;
 
 pub use agreement::Majority;
@@ -26,4 +28,5 @@ pub use factor::Factor;
 pub(crate) use labels::with_codes;
 pub use labels::{Code, Labels};
 pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
+pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};
