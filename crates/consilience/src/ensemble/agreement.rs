@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use crate::ensemble::blocks::{Blocks, LANES, Lane, Lanes, votes, votes_of_both, with_lane};
+use crate::ensemble::blocks::{
+    Blocks, Contents, LANES, Lane, Lanes, sorted_by_labels, votes, votes_of_both, with_lane,
+};
 use crate::ensemble::joins::Joins;
 use crate::ensemble::labels::Code;
 use crate::ensemble::profiles::Profiles;
@@ -152,29 +154,12 @@ pub(crate) fn agreement(profiles: &Profiles, majority: Majority, run: &Run) -> R
     Ok(Agreement { components, n_components, closest })
 }
 
-/// The profiles by their labels, the member with the most clusters counting first: neighbours share
-/// many labels.
-fn sorted_by_labels(profiles: &Profiles) -> Vec<u32> {
-    let mut members: Vec<usize> = (0..profiles.n_members()).collect();
-    members.sort_by_key(|&h| std::cmp::Reverse(profiles.members()[h].n_clusters()));
-    let mut order: Vec<u32> = (0..profiles.len() as u32).collect();
-    order.par_sort_unstable_by(|&s, &t| {
-        let label = |s: u32, h: usize| profiles.label(s as usize, h);
-        let differ = members.iter().map(|&h| label(s, h).cmp(&label(t, h)));
-        differ.into_iter().find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    order
-}
-
 /// The comparison of all pairs; `GAPS` if labels are missing.
 struct Search<L, const GAPS: bool> {
     blocks: Blocks<L>,
     majority: Majority,
     r: usize,
-    /// For every block and member: a bit for each label that occurs, labels counted modulo 64.
-    present: Vec<u64>,
-    /// For every block and member: whether all profiles have a label.
-    complete: Vec<bool>,
+    contents: Contents,
 }
 
 /// What a worker has found so far, by places in the blocks.
@@ -194,18 +179,8 @@ struct Outcome {
 
 impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
     fn new(blocks: Blocks<L>, majority: Majority) -> Self {
-        let r = blocks.n_members();
-        let (mut present, mut complete) = (Vec::new(), Vec::new());
-        for b in 0..blocks.n_blocks() {
-            let in_block = blocks.in_block(b);
-            for labels in blocks.block(b).chunks_exact(LANES) {
-                let labels = labels[..in_block].iter().map(|label| label.index());
-                let bit = |set: u64, label: Option<usize>| set | label.map_or(0, |c| 1 << (c % 64));
-                present.push(labels.clone().fold(0, bit));
-                complete.push(labels.clone().all(|label| label.is_some()));
-            }
-        }
-        Search { blocks, majority, r, present, complete }
+        let (r, contents) = (blocks.n_members(), Contents::new(&blocks));
+        Search { blocks, majority, r, contents }
     }
 
     fn run(&self, run: &Run) -> Result<Outcome> {
@@ -320,15 +295,11 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
     /// Whether no pair of blocks `i` and `j` can be joined or be closer than what both have.
     #[inline(always)]
     fn can_pass_over(&self, i: usize, j: usize, weakest: &[(u64, u64)]) -> bool {
-        let of = |b: usize| b * self.r..(b + 1) * self.r;
-        let shared = self.present[of(i)].iter().zip(&self.present[of(j)]);
-        let votes = shared.map(|(a, b)| u64::from(a & b != 0)).sum::<u64>();
-        let both = if GAPS {
-            let labelled = self.complete[of(i)].iter().zip(&self.complete[of(j)]);
-            labelled.map(|(a, b)| u64::from(a & b)).sum::<u64>()
-        } else {
-            self.r as u64
-        };
+        let (mut votes, mut both) = (0, 0);
+        for (may_vote, labels) in self.contents.common(i, j) {
+            votes += u64::from(may_vote);
+            both += u64::from(labels);
+        }
         let (p, q) = (u64::from(self.majority.p), u64::from(self.majority.q));
         let no_closer = |(v, b): (u64, u64)| votes * b <= v * both;
         q * votes <= p * both && no_closer(weakest[i]) && no_closer(weakest[j])

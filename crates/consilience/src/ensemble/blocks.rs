@@ -12,6 +12,8 @@
 // Only what is inlined into the dispatched call is compiled for the vector unit.
 #![allow(clippy::inline_always)]
 
+use rayon::prelude::*;
+
 use crate::ensemble::labels::Code;
 use crate::ensemble::profiles::{ProfileMember, Profiles};
 
@@ -180,4 +182,59 @@ pub(crate) fn add_equal<L: Lane>(counts: &mut Lanes<L>, label: L, labels: &[L]) 
     for (count, &other) in counts.iter_mut().zip(labels) {
         *count = count.plus(L::from(other == label));
     }
+}
+
+/// Which labels occur in a block: enough to tell that two blocks have little in common.
+///
+/// Where profiles are sorted by their labels a block holds few labels of each member, and most
+/// blocks have hardly a label in common with a given one: by the pigeonhole principle no pair of
+/// them can then share many votes.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
+    r: usize,
+    /// For every block and member: a bit for each label that occurs, labels counted modulo 64.
+    present: Vec<u64>,
+    /// For every block and member: whether all profiles have a label.
+    complete: Vec<bool>,
+}
+
+impl Contents {
+    /// What occurs in `blocks`.
+    pub(crate) fn new<L: Lane>(blocks: &Blocks<L>) -> Self {
+        let (mut present, mut complete) = (Vec::new(), Vec::new());
+        for b in 0..blocks.n_blocks() {
+            for labels in blocks.block(b).chunks_exact(LANES) {
+                let labels = labels[..blocks.in_block(b)].iter().map(|label| label.index());
+                let bit = |set: u64, label: Option<usize>| set | label.map_or(0, |c| 1 << (c % 64));
+                present.push(labels.clone().fold(0, bit));
+                complete.push(labels.clone().all(|label| label.is_some()));
+            }
+        }
+        Contents { r: blocks.n_members(), present, complete }
+    }
+
+    /// For each member in turn: whether it may vote for some pair of blocks `i` and `j`, and
+    /// whether it surely labels both of every pair.
+    #[inline(always)]
+    pub(crate) fn common(&self, i: usize, j: usize) -> impl Iterator<Item = (bool, bool)> {
+        let of = |b: usize| b * self.r..(b + 1) * self.r;
+        let may_vote =
+            self.present[of(i)].iter().zip(&self.present[of(j)]).map(|(a, b)| a & b != 0);
+        let labels = self.complete[of(i)].iter().zip(&self.complete[of(j)]).map(|(a, b)| *a && *b);
+        may_vote.zip(labels)
+    }
+}
+
+/// The profiles by their labels, the member with the most clusters counting first: neighbours share
+/// many labels.
+pub(crate) fn sorted_by_labels(profiles: &Profiles) -> Vec<u32> {
+    let mut members: Vec<usize> = (0..profiles.n_members()).collect();
+    members.sort_by_key(|&h| std::cmp::Reverse(profiles.members()[h].n_clusters()));
+    let mut order: Vec<u32> = (0..profiles.len() as u32).collect();
+    order.par_sort_unstable_by(|&s, &t| {
+        let label = |s: u32, h: usize| profiles.label(s as usize, h);
+        let mut compared = members.iter().map(|&h| label(s, h).cmp(&label(t, h)));
+        compared.find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    order
 }

@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use crate::ensemble::agreement::Majority;
-use crate::ensemble::blocks::{Blocks, LANES, Lane, Lanes, add_equal, with_lane};
+use crate::ensemble::blocks::{
+    Blocks, Contents, LANES, Lane, Lanes, add_equal, sorted_by_labels, with_lane,
+};
 use crate::ensemble::joins::Joins;
 use crate::ensemble::profiles::Profiles;
 use crate::error::Result;
@@ -33,7 +35,7 @@ pub(crate) fn components_of_prefixes(
     let bytes = run.n_threads() * (u.div_ceil(LANES) * LANES) * r * 12;
     run.ask_memory("the convergence of majority voting", bytes as u64, "take fewer members")?;
     run.install(|| {
-        let order: Vec<u32> = (0..u as u32).collect();
+        let order = sorted_by_labels(profiles);
         let joins = with_lane!(profiles, L => {
             let blocks = Blocks::<L>::new(profiles, &order);
             if profiles.has_missing() {
@@ -54,6 +56,7 @@ fn compare<L: Lane, const GAPS: bool>(
 ) -> Result<Vec<Joins>> {
     let (n_blocks, r) = (blocks.n_blocks(), blocks.n_members());
     let needed: Vec<L> = (1..=r as u32).map(|h| L::count(majority.needed(h) as usize)).collect();
+    let contents = Contents::new(blocks);
     let next = AtomicUsize::new(0);
     let arch = pulp::Arch::new();
     let work = |_| {
@@ -64,8 +67,8 @@ fn compare<L: Lane, const GAPS: bool>(
                 return Ok(joins);
             }
             run.tick("following the votes", i as u64, Some(n_blocks as u64))?;
-            let (needed, joins) = (&needed[..], &mut joins[..]);
-            arch.dispatch(Strip::<L, GAPS> { blocks, majority, needed, i, joins });
+            let (contents, needed, joins) = (&contents, &needed[..], &mut joins[..]);
+            arch.dispatch(Strip::<L, GAPS> { blocks, contents, majority, needed, i, joins });
         }
     };
     let workers = run.n_threads().min(n_blocks);
@@ -79,6 +82,7 @@ fn compare<L: Lane, const GAPS: bool>(
 /// Block `i`, to be compared with itself and all that follow.
 struct Strip<'a, L, const GAPS: bool> {
     blocks: &'a Blocks<L>,
+    contents: &'a Contents,
     majority: Majority,
     /// For every number of members less one: the votes that join, where all label both.
     needed: &'a [L],
@@ -94,6 +98,9 @@ impl<L: Lane, const GAPS: bool> pulp::WithSimd for Strip<'_, L, GAPS> {
         let r = self.blocks.n_members();
         let tuples = self.blocks.tuples(self.i);
         for j in self.i..self.blocks.n_blocks() {
+            if !self.may_join(j) {
+                continue;
+            }
             let block = self.blocks.block(j);
             for (lane, tuple) in tuples.chunks_exact(r).enumerate() {
                 let place = self.i * LANES + lane;
@@ -116,6 +123,19 @@ impl<L: Lane, const GAPS: bool> pulp::WithSimd for Strip<'_, L, GAPS> {
                 }
             }
         }
+    }
+}
+
+impl<L: Lane, const GAPS: bool> Strip<'_, L, GAPS> {
+    /// Whether some prefix may join a pair of this block and block `j`.
+    #[inline(always)]
+    fn may_join(&self, j: usize) -> bool {
+        let (mut votes, mut both) = (0, 0);
+        self.contents.common(self.i, j).any(|(may_vote, labels)| {
+            votes += u32::from(may_vote);
+            both += u32::from(labels);
+            self.majority.joins(votes, both)
+        })
     }
 }
 
