@@ -197,12 +197,9 @@ pub(super) fn numbers<'a>(
             }
         })?;
         // A batch of nulls only says nothing yet.
-        match first {
-            Some((row, value)) => Err(Flaw::NotANumber { row, value }),
-            None => {
-                cells.for_each(|cell| *cell = unknown);
-                Ok(())
-            }
+        if let Some((row, value)) = first { Err(Flaw::NotANumber { row, value }) } else {
+            cells.for_each(|cell| *cell = unknown);
+            Ok(())
         }
     })
 }
@@ -214,7 +211,7 @@ pub(super) fn texts(
 ) -> Result<(), Flaw> {
     match array.data_type() {
         DataType::Utf8 => {
-            array.as_string::<i32>().iter().enumerate().for_each(|(i, t)| visit(i, t))
+            array.as_string::<i32>().iter().enumerate().for_each(|(i, t)| visit(i, t));
         }
         DataType::LargeUtf8 => {
             array.as_string::<i64>().iter().enumerate().for_each(|(i, t)| visit(i, t));

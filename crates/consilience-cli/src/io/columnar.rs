@@ -46,7 +46,12 @@ pub(super) fn read_parquet(
     })?;
     let schema = Arc::clone(metadata.schema());
     let (mut table, roles) = start(&file, &schema, plan)?;
-    let rows: i64 = metadata.metadata().row_groups().iter().map(|g| g.num_rows()).sum();
+    let rows: i64 = metadata
+        .metadata()
+        .row_groups()
+        .iter()
+        .map(parquet::file::metadata::RowGroupMetaData::num_rows)
+        .sum();
     let (rows, width) = (usize::try_from(rows).unwrap_or(0), table.width());
     let numbers = (rows as u64).saturating_mul((width * size_of::<f64>()) as u64);
     run.ask_memory(&file, numbers, "raise --memory")?;

@@ -37,14 +37,14 @@ mod write_text;
 use std::path::Path;
 
 pub(crate) use cells::Cells;
-pub(crate) use clusterings::{ClusteringTable, read_clusterings, read_labels};
-pub(crate) use error::{InputError, Place};
+pub(crate) use clusterings::{read_clusterings, read_labels};
+pub(crate) use error::InputError;
 pub(crate) use features::{FeatureTable, read_features};
 pub(crate) use table::Ids;
 pub(crate) use target::{OutputError, Target};
 pub(crate) use write::{
-    write_consensus, write_correspondences, write_dendrogram, write_matrix, write_members,
-    write_membership, write_table, write_text,
+    write_consensus, write_correspondences, write_matrix, write_members, write_membership,
+    write_table, write_text,
 };
 
 /// The kind of a file, told by its ending.

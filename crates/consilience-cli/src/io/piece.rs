@@ -53,7 +53,7 @@ impl Table {
                 }
             }
             Column::Text(texts) => {
-                pieces.iter().for_each(|piece| texts.append(&piece.texts[place]))
+                pieces.iter().for_each(|piece| texts.append(&piece.texts[place]));
             }
             Column::Number(_) | Column::Skipped => {}
         });

@@ -9,6 +9,7 @@ use consilience::ensemble::{HardMember, LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
 use proptest::prelude::*;
 
+use super::clusterings::ClusteringTable;
 use super::*;
 
 const NAMED: [&str; 7] = ["csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "CSV"];

@@ -120,11 +120,6 @@ impl Table {
         Ok(())
     }
 
-    /// The index of the column of this name.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|n| n == name)
-    }
-
     /// Takes a column of labels out of the table.
     pub(super) fn take_labels(&mut self, column: usize) -> LabelColumn {
         match std::mem::replace(&mut self.columns[column], Column::Skipped) {

@@ -1,7 +1,6 @@
 //! Results as tables of named columns, and how each result becomes one.
 
 use consilience::Run;
-use consilience::consensus::Merge;
 use consilience::ensemble::Member;
 use consilience::linalg::Matrix;
 
@@ -150,24 +149,4 @@ pub(crate) fn write_matrix(
         .map(|(j, name)| (name.clone(), Cells::Column(matrix, j)))
         .collect();
     write_table(target, &columns, run)
-}
-
-/// Writes a tree of merges as SciPy's linkage rows: the two nodes, the height, how many leaves.
-///
-/// `leaves` are the sizes of the nodes before any merge.
-pub(crate) fn write_dendrogram(
-    target: &Target,
-    merges: &[Merge],
-    leaves: &[f64],
-    run: &Run,
-) -> Result<(), OutputError> {
-    let mut sizes = leaves.to_vec();
-    let mut rows = Vec::with_capacity(4 * merges.len());
-    for merge in merges {
-        let size = sizes[merge.a as usize] + sizes[merge.b as usize];
-        sizes.push(size);
-        rows.extend([f64::from(merge.a), f64::from(merge.b), merge.height, size]);
-    }
-    let names = ["a", "b", "height", "size"].map(str::to_owned);
-    write_matrix(target, &names, &Matrix::from_vec(merges.len(), 4, rows), run)
 }

@@ -44,23 +44,20 @@ pub(super) fn write(
         run.tick("writing", start as u64, Some(rows as u64))?;
         let range = start..rows.min(start + CHUNK);
         bytes.clear();
-        match width {
-            Some(width) => {
-                let columns: Vec<_> =
-                    columns.iter().map(|(_, cells)| cells.integers(range.clone())).collect();
-                for i in 0..range.len() {
-                    for column in &columns {
-                        bytes.extend(&column[i].unwrap_or(-1).to_le_bytes()[..width]);
-                    }
+        if let Some(width) = width {
+            let columns: Vec<_> =
+                columns.iter().map(|(_, cells)| cells.integers(range.clone())).collect();
+            for i in 0..range.len() {
+                for column in &columns {
+                    bytes.extend(&column[i].unwrap_or(-1).to_le_bytes()[..width]);
                 }
             }
-            None => {
-                let columns: Vec<_> =
-                    columns.iter().map(|(_, cells)| cells.numbers(range.clone())).collect();
-                for i in 0..range.len() {
-                    for column in &columns {
-                        bytes.extend(column[i].to_le_bytes());
-                    }
+        } else {
+            let columns: Vec<_> =
+                columns.iter().map(|(_, cells)| cells.numbers(range.clone())).collect();
+            for i in 0..range.len() {
+                for column in &columns {
+                    bytes.extend(column[i].to_le_bytes());
                 }
             }
         }

@@ -143,12 +143,11 @@ impl Consensus {
     /// it unassigned.
     pub fn object_labels(&self, profiles: &Profiles) -> Vec<Option<u32>> {
         let assigned = |label: u32| (label != NO_CLUSTER).then_some(label);
-        match &self.parted {
-            Some(labels) => labels.iter().map(|&label| assigned(label)).collect(),
-            None => {
-                let labels = profiles.expand(&self.labels);
-                labels.into_iter().map(|label| label.and_then(assigned)).collect()
-            }
+        if let Some(labels) = &self.parted {
+            labels.iter().map(|&label| assigned(label)).collect()
+        } else {
+            let labels = profiles.expand(&self.labels);
+            labels.into_iter().map(|label| label.and_then(assigned)).collect()
         }
     }
 

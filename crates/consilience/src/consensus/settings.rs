@@ -53,12 +53,11 @@ impl Settings {
         let Some(text) = self.text(name) else {
             return Ok(None);
         };
-        match choices.iter().find(|(word, _)| *word == text) {
-            Some((_, value)) => Ok(Some(*value)),
-            None => {
-                let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
-                Err(Error::parameter(name, words.join(" or "), text))
-            }
+        if let Some((_, value)) = choices.iter().find(|(word, _)| *word == text) {
+            Ok(Some(*value))
+        } else {
+            let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
+            Err(Error::parameter(name, words.join(" or "), text))
         }
     }
 

@@ -113,7 +113,7 @@ impl<L: Lane, const GAPS: bool> pulp::WithSimd for Strip<'_, L, GAPS> {
                     }
                     let joined: Lanes<bool> = if GAPS {
                         for (both, &other) in both.iter_mut().zip(labels) {
-                            *both = both.plus(L::from(known & (other != L::MISSING)));
+                            *both = both.plus(L::from(known && (other != L::MISSING)));
                         }
                         self.majority.joins_lanes(&votes, &both)
                     } else {

@@ -11,7 +11,7 @@ use crate::ensemble::{NO_PROFILE, Profiles};
 pub fn scipy_linkage(profiles: &Profiles, merges: &[Merge]) -> Vec<[f64; 4]> {
     let n = profiles.n_objects();
     let mut rows = Vec::with_capacity(n.saturating_sub(1));
-    let mut join = |rows: &mut Vec<[f64; 4]>, x: (usize, usize), y: (usize, usize), height: f64| {
+    let join = |rows: &mut Vec<[f64; 4]>, x: (usize, usize), y: (usize, usize), height: f64| {
         let (a, b) = (x.0.min(y.0), x.0.max(y.0));
         rows.push([a as f64, b as f64, height, (x.1 + y.1) as f64]);
         (n + rows.len() - 1, x.1 + y.1)

@@ -252,7 +252,8 @@ mod tests {
 
     #[test]
     fn low_rank_and_zero_operators_are_answered() {
-        let values: Vec<f64> = (0..100).map(|j| if j < 3 { 3.0 - j as f64 } else { 0.0 }).collect();
+        let values: Vec<f64> =
+            (0..100).map(|j| if j < 3 { 3.0 - f64::from(j) } else { 0.0 }).collect();
         check(&values, 3, 4);
         let zero = largest(50, 2, |x| Matrix::zeros(50, x.ncols()), &Run::new(0)).unwrap();
         assert_eq!(zero.values, [0.0, 0.0]);
@@ -260,7 +261,7 @@ mod tests {
 
     #[test]
     fn threads_do_not_change_a_bit() {
-        let values: Vec<f64> = (0..200).map(|j| 1.0 / (1.0 + j as f64)).collect();
+        let values: Vec<f64> = (0..200).map(|j| 1.0 / (1.0 + f64::from(j))).collect();
         let a = with_spectrum(&values, 5);
         let on = |threads| {
             let run = Run::new(0).threads(threads);
