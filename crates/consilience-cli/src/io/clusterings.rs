@@ -834,7 +834,7 @@ mod tests {
         assert_eq!(
             warnings("s,t\n1,a\n,\n2,b\n,\n"),
             ["2 of 4 objects have no label at all and get none (the first: a.csv, line 3)"]
-                .map(|warning| warning.to_owned())
+                .map(std::borrow::ToOwned::to_owned)
         );
     }
 

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn headers_are_detected() {
-        let detect = |text: &str| Header::detect(&cells(text), |cell| cell.is_empty());
+        let detect = |text: &str| Header::detect(&cells(text), str::is_empty);
         assert_eq!(detect("f1,f2,label"), Header::Present);
         assert_eq!(detect("T cell"), Header::Present);
         assert_eq!(detect("5.1,3.5,1.4,setosa"), Header::Absent);

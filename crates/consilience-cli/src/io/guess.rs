@@ -114,7 +114,7 @@ mod tests {
     fn members_of_an_ensemble_are_recognised() {
         // Four groups, numbered differently in every column, with an error in ten rows.
         let label = |i: usize, j: usize| {
-            let group = if noise(i, j) % 10 == 0 { noise(i, j + 7) } else { i };
+            let group = if noise(i, j).is_multiple_of(10) { noise(i, j + 7) } else { i };
             ((group + j) % 4) as f64
         };
         let table = Matrix::from_fn(100, 5, label);

@@ -333,10 +333,7 @@ mod tests {
             for row in &rows {
                 let quoted: Vec<String> = row
                     .iter()
-                    .map(|cell| match cell.contains([',', ';', '"', '\n']) {
-                        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-                        false => cell.clone(),
-                    })
+                    .map(|cell| if cell.contains([',', ';', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.clone() })
                     .collect();
                 text += &quoted.join(",");
                 text += "\n";
