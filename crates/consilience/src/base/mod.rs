@@ -10,14 +10,17 @@ mod fuzzy_kmeans;
 mod kmeans;
 pub mod linkage;
 mod macqueen;
+mod panels;
+mod predict;
 mod scale;
 mod start;
+mod stats;
 mod table;
 
-pub use distance::nearest_centres;
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
+pub use predict::nearest_centres;
 pub use scale::{SCALINGS, Scaler, Scaling};
 pub use start::Start;
 pub use table::{Float, Table};

@@ -196,19 +196,22 @@ impl KMeans {
         rngs: Vec<Rng>,
     ) -> Result<KMeansFit> {
         let data = data.into();
-        data.check()?;
         if let Some(weights) = weights {
             check_weights(weights, data.nrows())?;
         }
-        if let Start::Given(centres) = &self.0.start {
+        let given = match &self.0.start {
+            Start::Given(centres) => Some(centres),
+            Start::Random | Start::PlusPlus => None,
+        };
+        if let Some(centres) = given {
             check_columns(&data, centres)?;
         }
-        if self.0.k > data.nrows() {
-            // Says how many rows differ, which no start needs to know.
-            random_rows(&data, None, self.0.k, &mut Rng::new(0, Stream::Ties))?;
-        }
         run.install(|| {
-            let problem = lloyd::Problem::new(data, weights, self.0.tol);
+            let problem = lloyd::Problem::new(data, weights, self.0.tol, given, run)?;
+            if self.0.k > data.nrows() {
+                // Says how many rows differ, which no start needs to know.
+                random_rows(&data, None, self.0.k, &mut Rng::new(0, Stream::Ties))?;
+            }
             let fit = |mut rng: Rng| {
                 let centres = self.starting_centres(&data, weights, &mut rng, run)?;
                 problem.fit(centres, self.0.max_iter, run)
