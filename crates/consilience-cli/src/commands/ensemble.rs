@@ -99,6 +99,7 @@ impl Recipe {
     ) -> anyhow::Result<(Ensemble, usize)> {
         let run = &session.run;
         let data = Scaler::fit(data, self.scaling)?.apply(data)?;
+        let here = self.generator.on(&data, run)?;
         let size = self.generator.size();
         let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
         let member = |i: usize| -> anyhow::Result<Member> {
@@ -107,7 +108,7 @@ impl Recipe {
                 reused.fetch_add(1, Ordering::Relaxed);
                 member
             } else {
-                let made = self.generator.member(&data, i, run)?.member;
+                let made = here.member(i, run)?.member;
                 match store {
                     Some(store) => store.save(i, &made)?,
                     None => made,

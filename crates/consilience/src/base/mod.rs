@@ -18,6 +18,7 @@ mod stats;
 mod table;
 
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
+pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
 pub use predict::nearest_centres;

@@ -23,6 +23,10 @@ use crate::linalg::Matrix;
 /// Rows of a panel: two registers of AVX2, one of AVX-512, four of NEON.
 pub(super) const PANEL: usize = 16;
 
+/// Centres farther out than the square root of this, in units of the frame, cannot be written in
+/// `f32`; only centres given by the user can be. Searches among them are direct.
+const MAX_SQUARE: f64 = (1u128 << 100) as f64;
+
 /// The largest number of columns for which the bound above is used with its constant factor of
 /// safety, $d\, 2^{-24} \ll 1$. Wider tables are searched directly.
 const MAX_COLUMNS: usize = 1 << 17;
@@ -50,13 +54,14 @@ impl Frame {
         self.scale
     }
 
-    /// Writes up to [`PANEL`] rows into a panel, and their norms.
-    #[inline(always)]
+    /// Writes up to [`PANEL`] rows into a panel and bounds on their norms into `norms`; `visit` is
+    /// told the squared norm of each in turn.
     pub(super) fn pack<'a, T: Float>(
         &self,
         rows: impl Iterator<Item = &'a [T]>,
         panel: &mut [f32],
         norms: &mut [f32],
+        mut visit: impl FnMut(f64),
     ) {
         for (l, row) in rows.enumerate() {
             let mut square = 0.0;
@@ -67,6 +72,7 @@ impl Frame {
                 panel[l] = x as f32;
             }
             norms[l] = upward(square.sqrt());
+            visit(square);
         }
     }
 }
@@ -87,6 +93,7 @@ pub(super) struct PackedCentres<'a> {
     /// How many centres each block has.
     blocks: Vec<usize>,
     terms: Vec<Terms>,
+    /// Whether the products are of no use.
     direct: bool,
 }
 
@@ -107,6 +114,7 @@ impl<'a> PackedCentres<'a> {
             (0..count).map(|b| k / count + usize::from(b < k % count)).collect();
         let mut values = vec![0.0; k * d];
         let mut terms = Vec::with_capacity(k);
+        let mut direct = d > MAX_COLUMNS;
         let mut first = 0;
         for &width in &blocks {
             let block = &mut values[first * d..(first + width) * d];
@@ -117,11 +125,12 @@ impl<'a> PackedCentres<'a> {
                     square += x * x;
                     block[f * width + j] = x as f32;
                 }
+                direct |= square > MAX_SQUARE;
                 terms.push(Terms::new(square, d));
             }
             first += width;
         }
-        PackedCentres { centres, values, blocks, terms, direct: d > MAX_COLUMNS }
+        PackedCentres { centres, values, blocks, terms, direct }
     }
 }
 

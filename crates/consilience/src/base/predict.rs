@@ -21,7 +21,7 @@ pub fn nearest_centres<'a, T: Float>(
     check_columns(&data, centres)?;
     run.install(|| {
         let stats = Stats::new(&data, None, run)?;
-        let frame = Frame::new(stats.mean(), stats.largest().max(largest(centres)));
+        let frame = Frame::new(stats.mean(), stats.largest());
         let packed = PackedCentres::new(centres, &frame);
         let mut labels = vec![0; data.nrows()];
         labels.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, labels)| {
@@ -31,7 +31,7 @@ pub fn nearest_centres<'a, T: Float>(
             let mut norms = [0.0; PANEL];
             for (p, labels) in labels.chunks_mut(PANEL).enumerate() {
                 let row = |l: usize| data.row(chunk * CHUNK + p * PANEL + l);
-                frame.pack((0..labels.len()).map(row), &mut panel, &mut norms);
+                frame.pack((0..labels.len()).map(row), &mut panel, &mut norms, |_| ());
                 let n = labels.len();
                 search.panel(&panel, &norms, n, row, |l, centre, _| labels[l] = centre);
             }
@@ -39,11 +39,6 @@ pub fn nearest_centres<'a, T: Float>(
         })?;
         Ok(labels)
     })
-}
-
-/// The largest magnitude of a coordinate.
-pub(super) fn largest(centres: &Matrix) -> f64 {
-    centres.as_slice().iter().fold(0.0, |a, x| a.max(x.abs()))
 }
 
 #[cfg(test)]

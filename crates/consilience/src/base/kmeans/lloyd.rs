@@ -40,8 +40,8 @@ pub(super) struct Problem<'a, T> {
     panels: Vec<f32>,
     /// Upper bounds on the norms of the rows in the panels.
     norms: Vec<f32>,
-    /// The squared movement of all centres together at which to stop.
-    tolerance: f64,
+    /// The weighted variance of each column, averaged over the columns.
+    variance: f64,
 }
 
 /// A row that changed its cluster.
@@ -63,42 +63,61 @@ struct State {
 }
 
 impl<'a, T: Float> Problem<'a, T> {
-    /// Reads and packs the table; `given` is a start whose centres may lie outside of it.
-    pub(super) fn new(
-        data: Table<'a, T>,
-        weights: Option<&'a [f64]>,
-        tol: f64,
-        given: Option<&Matrix>,
-        run: &Run,
-    ) -> Result<Self> {
+    /// Reads and packs the table.
+    pub(super) fn new(data: Table<'a, T>, weights: Option<&'a [f64]>, run: &Run) -> Result<Self> {
         let (n, d) = (data.nrows(), data.ncols());
-        let stats = Stats::new(&data, weights, run)?;
-        let reach = given.into_iter().flat_map(Matrix::as_slice);
-        let reach = reach.fold(stats.largest(), |a, x| a.max(x.abs()));
-        let frame = Frame::new(stats.mean(), reach);
         let count = n.div_ceil(PANEL);
+        let bytes = count * PANEL * (size_of::<f32>() * (d + 1));
+        let hint = "cluster a sample of the rows, or fewer columns";
+        run.ask_memory(&format!("k-means on {n} rows and {d} columns"), bytes as u64, hint)?;
+        let stats = Stats::new(&data, weights, run)?;
+        let frame = Frame::new(stats.mean(), stats.largest());
         let mut panels = vec![0.0; count * PANEL * d];
         let mut norms = vec![0.0; count * PANEL];
-        let chunks = panels.par_chunks_mut(PANELS * PANEL * d);
-        let chunks = chunks.zip(norms.par_chunks_mut(PANELS * PANEL)).enumerate();
-        chunks.try_for_each(|(chunk, (panels, norms))| {
+        let pack = |(chunk, (panels, norms)): (usize, (&mut [f32], &mut [f32]))| {
             run.check()?;
+            let mut squares = 0.0;
             let each = panels.chunks_exact_mut(PANEL * d).zip(norms.chunks_exact_mut(PANEL));
             for (p, (panel, norms)) in each.enumerate() {
                 let first = (chunk * PANELS + p) * PANEL;
+                let mut row = first;
                 let rows = (first..n.min(first + PANEL)).map(|i| data.row(i));
-                frame.pack(rows, panel, norms);
+                frame.pack(rows, panel, norms, |square| {
+                    squares += weights.map_or(1.0, |w| w[row]) * square;
+                    row += 1;
+                });
             }
-            Ok(())
-        })?;
-        let tolerance = if tol == 0.0 { 0.0 } else { tol * mean_variance(&data, weights, &stats) };
+            Ok(squares)
+        };
+        let chunks = panels.par_chunks_mut(PANELS * PANEL * d);
+        let chunks = chunks.zip(norms.par_chunks_mut(PANELS * PANEL)).enumerate();
+        let squares: Vec<f64> = chunks.map(pack).collect::<Result<_>>()?;
+        let squares = squares.iter().sum::<f64>() / frame.scale() / frame.scale();
+        let variance = squares / stats.weight() / d as f64;
         let quanta = Quanta::new(&stats, n);
-        Ok(Problem { data, weights, quanta, frame, panels, norms, tolerance })
+        Ok(Problem { data, weights, quanta, frame, panels, norms, variance })
+    }
+
+    /// The table.
+    pub(super) fn data(&self) -> &Table<'a, T> {
+        &self.data
+    }
+
+    /// The weights of the rows, if any.
+    pub(super) fn weights(&self) -> Option<&'a [f64]> {
+        self.weights
     }
 
     /// Iterates from `centres`.
-    pub(super) fn fit(&self, mut centres: Matrix, max_iter: usize, run: &Run) -> Result<KMeansFit> {
+    pub(super) fn fit(
+        &self,
+        mut centres: Matrix,
+        max_iter: usize,
+        tol: f64,
+        run: &Run,
+    ) -> Result<KMeansFit> {
         let (n, k) = (self.data.nrows(), centres.nrows());
+        let tolerance = tol * self.variance;
         let mut state = State {
             labels: vec![NONE; n],
             until: vec![f64::NEG_INFINITY; n],
@@ -120,7 +139,7 @@ impl<'a, T: Float> Problem<'a, T> {
             self.travel(&mut state.travelled, &moves);
             let changed = self.assign(&centres, &mut state, run)?;
             let moved: f64 = moves.iter().sum();
-            if !changed || (self.tolerance > 0.0 && moved <= self.tolerance) {
+            if !changed || (tol > 0.0 && moved <= tolerance) {
                 stop = Stop::Converged;
                 break;
             }
@@ -259,11 +278,4 @@ impl<'a, T: Float> Problem<'a, T> {
         }
         mixed
     }
-}
-
-/// The weighted variance of each column, averaged over the columns.
-fn mean_variance<T: Float>(data: &Table<'_, T>, weights: Option<&[f64]>, stats: &Stats) -> f64 {
-    let mean = Matrix::from_vec(1, data.ncols(), stats.mean());
-    let squares = inertia(data, weights, &mean, &vec![0; data.nrows()]);
-    squares / stats.weight() / data.ncols() as f64
 }

@@ -133,6 +133,17 @@ fn single_precision_gives_the_same_partition_of_separated_data() {
     assert_eq!(single.labels, double.labels);
 }
 
+/// Sums and distances are taken of the values as `f64`, so the type they are stored in is nothing.
+#[test]
+fn single_precision_values_give_the_same_bits_as_their_doubles() {
+    let single: Vec<f32> = separated(700, 9, 3, 5).as_slice().iter().map(|&x| x as f32).collect();
+    let double = single.iter().map(|&x| f64::from(x)).collect();
+    let kmeans = KMeansParams::new(12).check().unwrap();
+    let run = Run::new(0);
+    let of_single = kmeans.fit(Table::new(700, 9, &single), &run, Stream::Restart);
+    assert_eq!(of_single, kmeans.fit(&Matrix::from_vec(700, 9, double), &run, Stream::Restart));
+}
+
 #[test]
 fn the_same_bits_on_any_number_of_threads() {
     let data = separated(5000, 3, 7, 2);
@@ -236,7 +247,7 @@ proptest! {
     fn nothing_that_is_skipped_matters(
         data in tables(),
         k in 1..30usize,
-        outside: bool,
+        outside in prop_oneof![Just(0.0), Just(1e8), Just(1e100)],
         weighted: bool,
         max_iter in 1..40usize,
         seed: u64,
@@ -245,8 +256,8 @@ proptest! {
         let (n, d) = (data.nrows(), data.ncols());
         let k = k.min(n);
         let mut start = data.select_rows(&rng.distinct(n, k));
-        if outside {
-            start.row_mut(rng.below(k))[rng.below(d)] += 1e8;
+        if outside > 0.0 {
+            start.row_mut(rng.below(k))[rng.below(d)] += outside;
         }
         let weights: Vec<f64> =
             (0..n).map(|_| if weighted { 0.1 + 3.0 * rng.unit() } else { 1.0 }).collect();
