@@ -100,6 +100,7 @@ impl Recipe {
         let run = &session.run;
         self.ask_memory(data, session)?;
         let data = Scaler::fit(data, self.scaling)?.apply(data)?;
+        let here = self.generator.on(&data, run)?;
         let size = self.generator.size();
         let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
         let member = |i: usize| -> anyhow::Result<Member> {
@@ -108,7 +109,7 @@ impl Recipe {
                 reused.fetch_add(1, Ordering::Relaxed);
                 member
             } else {
-                let made = self.generator.member(&data, i, run)?.member;
+                let made = here.member(i, run)?.member;
                 match store {
                     Some(store) => store.save(i, &made)?,
                     None => made,

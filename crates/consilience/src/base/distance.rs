@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
-use crate::run::Run;
 
 /// Rows of one unit of parallel work. Fixed, so that sums over chunks have the same bits on any
 /// number of threads.
@@ -48,30 +47,6 @@ pub(super) fn nearest<T: Float>(row: &[T], centres: &Matrix) -> (u32, f64) {
     best
 }
 
-/// The nearest of `centres` for every row of `data`; the lowest index among equals.
-pub fn nearest_centres<'a, T: Float>(
-    data: impl Into<Table<'a, T>>,
-    centres: &Matrix,
-    run: &Run,
-) -> Result<Vec<u32>> {
-    let data = data.into();
-    data.check()?;
-    check_columns(&data, centres)?;
-    let mut labels = vec![0; data.nrows()];
-    run.install(|| {
-        labels.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, labels)| {
-            run.check()?;
-            pulp::Arch::new().dispatch(|| {
-                for (i, label) in labels.iter_mut().enumerate() {
-                    *label = nearest(data.row(chunk * CHUNK + i), centres).0;
-                }
-            });
-            Ok(())
-        })
-    })?;
-    Ok(labels)
-}
-
 /// Fails unless `centres` has a column for each of `data`.
 pub(super) fn check_columns<T: Float>(data: &Table<'_, T>, centres: &Matrix) -> Result<()> {
     if centres.ncols() == data.ncols() {
@@ -111,20 +86,6 @@ pub(super) fn inertia<T: Float>(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn ties_go_to_the_lowest_index() {
-        let data = Matrix::from_vec(3, 1, vec![0.0, 1.0, 2.0]);
-        let centres = Matrix::from_vec(3, 1, vec![2.0, 0.0, 2.0]);
-        assert_eq!(nearest_centres(&data, &centres, &Run::new(0)), Ok(vec![1, 0, 0]));
-    }
-
-    #[test]
-    fn data_of_another_width_are_refused() {
-        let (data, centres) = (Matrix::zeros(2, 3), Matrix::zeros(1, 2));
-        let refusal = nearest_centres(&data, &centres, &Run::new(0)).unwrap_err().to_string();
-        assert_eq!(refusal, "a row of the data has 3 entries, but a centre has 2");
-    }
 
     proptest! {
         #[test]

@@ -12,7 +12,8 @@
 //! nothing at all unless its magnitude is far below the mean, and then less than the rounding of an
 //! ordinary sum.
 
-use crate::base::table::{Float, Table};
+use crate::base::stats::Stats;
+use crate::base::table::Float;
 use crate::linalg::Matrix;
 
 /// How terms of each column are cut; shared by all sums over one table.
@@ -26,21 +27,13 @@ pub(super) struct Quanta {
 }
 
 impl Quanta {
-    /// The quanta for sums over rows of `data`, each at most once in every cluster.
-    pub(super) fn new<T: Float>(data: &Table<'_, T>, weights: Option<&[f64]>) -> Self {
-        let (n, d) = (data.nrows(), data.ncols());
-        let mut bounds = vec![0.0; d + 1];
-        for i in 0..n {
-            let w = weights.map_or(1.0, |w| w[i]);
-            for (bound, x) in bounds.iter_mut().zip(data.row(i)) {
-                *bound += w * x.to_f64().abs();
-            }
-            bounds[d] += w;
-        }
+    /// The quanta for sums over `n` rows, each at most once in every cluster.
+    pub(super) fn new(stats: &Stats, n: usize) -> Self {
+        let bounds = stats.magnitudes().iter().copied().chain([stats.weight()]);
         // 1.5 * 2^52 quanta: a sum with a term of magnitude below 2^51 quanta stays in the binade
         // whose spacing is the quantum. Bounds are doubled because they are rounded sums.
         let constant = |bound: f64| 1.5 * power_above(2.0 * bound);
-        let coarse: Vec<f64> = bounds.iter().map(|&b| constant(2.0 * b)).collect();
+        let coarse: Vec<f64> = bounds.map(|b| constant(2.0 * b)).collect();
         let quantum = |constant: f64| constant / 1.5 / (1u64 << 52) as f64;
         let fine = coarse.iter().map(|&c| constant(quantum(c) * n as f64)).collect();
         Quanta { coarse, fine }
@@ -77,15 +70,23 @@ impl ClusterSums {
     #[inline(always)]
     pub(super) fn add<T: Float>(&mut self, to: usize, row: &[T], weight: f64, quanta: &Quanta) {
         self.rows[to] += 1;
-        let range = to * self.width..(to + 1) * self.width;
-        let (coarse, fine) = (&mut self.coarse[range.clone()], &mut self.fine[range]);
-        for_each_part(row, weight, quanta, |j, high, low| {
+        let coarse = &mut self.coarse[to * self.width..][..self.width];
+        let fine = &mut self.fine[to * self.width..][..self.width];
+        // Slices of one length let the loop run in wide registers.
+        let d = row.len();
+        let (q_coarse, q_fine) = (&quanta.coarse[..=d], &quanta.fine[..=d]);
+        let (coarse, fine) = (&mut coarse[..=d], &mut fine[..=d]);
+        for j in 0..d {
+            let (high, low) = parts(weight * row[j].to_f64(), q_coarse[j], q_fine[j]);
             coarse[j] += high;
             fine[j] += low;
-        });
+        }
+        let (high, low) = parts(weight, q_coarse[d], q_fine[d]);
+        coarse[d] += high;
+        fine[d] += low;
     }
 
-    /// Moves a row from cluster `from` to cluster `to`.
+    /// Moves a row from cluster `from` to cluster `to`, another one.
     #[inline(always)]
     pub(super) fn shift<T: Float>(
         &mut self,
@@ -97,13 +98,22 @@ impl ClusterSums {
     ) {
         self.rows[from] -= 1;
         self.rows[to] += 1;
-        let (from, to) = (from * self.width, to * self.width);
-        for_each_part(row, weight, quanta, |j, high, low| {
-            self.coarse[from + j] -= high;
-            self.coarse[to + j] += high;
-            self.fine[from + j] -= low;
-            self.fine[to + j] += low;
-        });
+        let (coarse_from, coarse_to) = two_rows(&mut self.coarse, self.width, from, to);
+        let (fine_from, fine_to) = two_rows(&mut self.fine, self.width, from, to);
+        let d = row.len();
+        let (q_coarse, q_fine) = (&quanta.coarse[..=d], &quanta.fine[..=d]);
+        let (coarse_from, coarse_to) = (&mut coarse_from[..=d], &mut coarse_to[..=d]);
+        let (fine_from, fine_to) = (&mut fine_from[..=d], &mut fine_to[..=d]);
+        let mut shift = |j: usize, (high, low): (f64, f64)| {
+            coarse_from[j] -= high;
+            coarse_to[j] += high;
+            fine_from[j] -= low;
+            fine_to[j] += low;
+        };
+        for j in 0..d {
+            shift(j, parts(weight * row[j].to_f64(), q_coarse[j], q_fine[j]));
+        }
+        shift(d, parts(weight, q_coarse[d], q_fine[d]));
     }
 
     /// Adds the sums of other rows.
@@ -112,6 +122,11 @@ impl ClusterSums {
         add(&mut self.coarse, &other.coarse);
         add(&mut self.fine, &other.fine);
         self.rows.iter_mut().zip(&other.rows).for_each(|(a, b)| *a += b);
+    }
+
+    /// The number of clusters.
+    pub(super) fn k(&self) -> usize {
+        self.rows.len()
     }
 
     /// How many rows cluster `c` has.
@@ -131,23 +146,7 @@ impl ClusterSums {
     }
 }
 
-#[inline(always)]
-fn for_each_part<T: Float>(
-    row: &[T],
-    weight: f64,
-    quanta: &Quanta,
-    mut take: impl FnMut(usize, f64, f64),
-) {
-    let (d, last) = (row.len(), quanta.coarse.len() - 1);
-    let (coarse, fine) = (&quanta.coarse[..d], &quanta.fine[..d]);
-    for j in 0..d {
-        let (high, low) = parts(weight * row[j].to_f64(), coarse[j], fine[j]);
-        take(j, high, low);
-    }
-    let (high, low) = parts(weight, quanta.coarse[last], quanta.fine[last]);
-    take(last, high, low);
-}
-
+/// Cuts a term in two.
 #[inline(always)]
 fn parts(term: f64, coarse: f64, fine: f64) -> (f64, f64) {
     let high = (term + coarse) - coarse;
@@ -155,9 +154,19 @@ fn parts(term: f64, coarse: f64, fine: f64) -> (f64, f64) {
     (high, low)
 }
 
+/// Rows `a` and `b` of a matrix with `width` columns, to be written.
+#[inline(always)]
+fn two_rows(values: &mut [f64], width: usize, a: usize, b: usize) -> (&mut [f64], &mut [f64]) {
+    let (low, high) = (a.min(b), a.max(b));
+    let (head, tail) = values.split_at_mut(high * width);
+    let (low, high) = (&mut head[low * width..][..width], &mut tail[..width]);
+    if a < b { (low, high) } else { (high, low) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::table::Table;
     use proptest::prelude::*;
 
     fn value() -> impl Strategy<Value = f64> {
@@ -174,7 +183,8 @@ mod tests {
             let weights: Vec<f64> = rows.iter().map(|(_, w, _)| *w).collect();
             let weights = weighted.then_some(&weights[..]);
             let data = Table::new(rows.len(), 3, &values);
-            let quanta = Quanta::new(&data, weights);
+            let stats = Stats::new(&data, weights, &crate::Run::new(0)).unwrap();
+            let quanta = Quanta::new(&stats, rows.len());
             let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
 
             let mut forward = ClusterSums::zeros(3, 3);

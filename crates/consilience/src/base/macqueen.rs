@@ -11,7 +11,8 @@
 
 use serde::Serialize;
 
-use crate::base::distance::{inertia, nearest, nearest_centres};
+use crate::base::distance::{inertia, nearest};
+use crate::base::predict::nearest_centres;
 use crate::base::start::{centres_at, random_rows};
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};

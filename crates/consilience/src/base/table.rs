@@ -30,7 +30,7 @@ impl Float for f64 {
 }
 
 /// Squares of larger values would not be finite once summed.
-const LARGEST: f64 = 1e150;
+pub(super) const LARGEST: f64 = 1e150;
 
 /// A borrowed table of features, row by row; one row an object.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,9 @@ impl<'a> From<&'a Matrix> for Table<'a> {
     }
 }
 
+/// Sums of larger weights times the largest values would not be finite.
+const LARGEST_WEIGHT: f64 = 1e100;
+
 /// Fails unless there is one positive finite weight a row.
 pub(super) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
     if weights.len() != rows {
@@ -106,13 +109,16 @@ pub(super) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
             expected: rows,
         });
     }
-    match weights.iter().position(|&w| !w.is_finite() || w <= 0.0) {
+    match weights.iter().position(|&w| !(w > 0.0 && w <= LARGEST_WEIGHT)) {
         None => Ok(()),
         Some(row) => Err(Error::Value {
             what: "the row weights".to_owned(),
             row,
             column: None,
-            problem: format!("a weight must be a finite number > 0, got {}", weights[row]),
+            problem: format!(
+                "a weight must be a number > 0 and at most 1e100, got {}",
+                weights[row]
+            ),
         }),
     }
 }
@@ -140,7 +146,9 @@ mod tests {
     #[test]
     fn weights_must_be_positive_and_one_a_row() {
         assert_eq!(check_weights(&[1.0, 0.5], 2), Ok(()));
-        for bad in [vec![1.0], vec![1.0, 0.0], vec![1.0, -1.0], vec![f64::NAN, 1.0]] {
+        for bad in
+            [vec![1.0], vec![1.0, 0.0], vec![1.0, -1.0], vec![f64::NAN, 1.0], vec![1e101, 1.0]]
+        {
             assert!(check_weights(&bad, 2).is_err(), "{bad:?}");
         }
     }

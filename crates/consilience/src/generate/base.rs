@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::base::{FuzzyKMeansParams, KMeansParams, MacQueenParams, Start, Table};
+use crate::base::{FuzzyKMeansParams, KMeansParams, MacQueenParams, Packed, Start, Table};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::Rng;
@@ -77,6 +77,11 @@ impl Base {
         }
     }
 
+    /// Whether it works on a [packed](Packed) table.
+    pub(super) fn uses_packed(&self) -> bool {
+        matches!(self, Base::KMeans(_))
+    }
+
     /// Whether one set of start centres is given, which all members would share.
     pub(super) fn has_given_start(&self) -> bool {
         matches!(self, Base::KMeans(p) if matches!(p.start_of(), Start::Given(_)))
@@ -91,11 +96,21 @@ impl Base {
         }
     }
 
-    /// Clusters `data`.
-    pub(super) fn fit(&self, data: Table<'_>, run: &Run, rng: &mut Rng) -> Result<BaseFit> {
+    /// Clusters `data`; `packed` is the same table, where it was packed before.
+    pub(super) fn fit(
+        &self,
+        data: Table<'_>,
+        packed: Option<&Packed<'_, f64>>,
+        run: &Run,
+        rng: &mut Rng,
+    ) -> Result<BaseFit> {
         let (centres, labels) = match self {
             Base::KMeans(p) => {
-                let fit = p.clone().check()?.fit_drawing(data, run, rng)?;
+                let kmeans = p.clone().check()?;
+                let fit = match packed {
+                    Some(packed) => kmeans.fit_packed(packed, run, rng)?,
+                    None => kmeans.fit_packed(&Packed::new(data, run)?, run, rng)?,
+                };
                 (fit.centres, fit.labels)
             }
             Base::FuzzyKMeans(p) => {

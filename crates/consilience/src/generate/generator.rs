@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::base::{KMeansParams, Table, memberships, nearest_centres};
+use crate::base::{KMeansParams, Packed, Table, memberships, nearest_centres};
 use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
 use crate::error::{Error, Result};
 use crate::generate::base::Base;
@@ -125,25 +125,43 @@ impl Generator {
         format!("m{:0width$}", i + 1)
     }
 
-    /// Makes member `i`, counted from 0. Its random draws come from `Stream::Member(i)`.
+    /// Reads `data`, and packs it for the base clusterer where all members see the same.
+    ///
+    /// # Errors
+    ///
+    /// If the table is empty, or a value is not finite.
+    pub fn on<'a>(&'a self, data: &'a Matrix, run: &Run) -> Result<GeneratorOn<'a>> {
+        let GenerateParams { scheme, base, .. } = &self.0;
+        let base_packs = match scheme {
+            Scheme::Given(bases) => bases.iter().any(Base::uses_packed),
+            _ => base.uses_packed(),
+        };
+        let packed = if scheme.sees_everything() && base_packs {
+            Some(Packed::new(data, run)?)
+        } else {
+            Table::from(data).check()?;
+            None
+        };
+        Ok(GeneratorOn { generator: self, data, packed })
+    }
+
+    /// Makes member `i` alone; for several, [`on`](Self::on) spares reading the table each time.
     ///
     /// # Panics
     ///
     /// If there is no member `i`.
     pub fn member(&self, data: &Matrix, i: usize, run: &Run) -> Result<GeneratedMember> {
-        assert!(i < self.0.size, "member {i} of {}", self.0.size);
-        Table::from(data).check()?;
-        run.install(|| self.make(data, i, run))
+        self.on(data, run)?.member(i, run)
     }
 
     /// Makes all members, in parallel, and tells the observer of each.
     pub fn ensemble(&self, data: &Matrix, run: &Run) -> Result<(Ensemble, Vec<Model>)> {
-        Table::from(data).check()?;
         let total = Some(self.0.size as u64);
         run.tick("base clusterings", 0, total)?;
+        let here = self.on(data, run)?;
         let done = AtomicU64::new(0);
         let make = |i| {
-            let made = self.make(data, i, run)?;
+            let made = here.member(i, run)?;
             run.tick("base clusterings", done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
             Ok((made.member, made.model))
         };
@@ -152,10 +170,29 @@ impl Generator {
         let (members, models) = made.into_iter().unzip();
         Ok((Ensemble::new(members)?, models))
     }
+}
 
-    /// Makes member `i` from checked data.
-    fn make(&self, data: &Matrix, i: usize, run: &Run) -> Result<GeneratedMember> {
-        let GenerateParams { scheme, base, k, .. } = &self.0;
+/// A generator on the table that its members are made from.
+pub struct GeneratorOn<'a> {
+    generator: &'a Generator,
+    data: &'a Matrix,
+    packed: Option<Packed<'a, f64>>,
+}
+
+impl GeneratorOn<'_> {
+    /// Makes member `i`, counted from 0. Its random draws come from `Stream::Member(i)` only.
+    ///
+    /// # Panics
+    ///
+    /// If there is no member `i`.
+    pub fn member(&self, i: usize, run: &Run) -> Result<GeneratedMember> {
+        assert!(i < self.generator.size(), "member {i} of {}", self.generator.size());
+        run.install(|| self.make(i, run))
+    }
+
+    fn make(&self, i: usize, run: &Run) -> Result<GeneratedMember> {
+        let GenerateParams { scheme, base, k, soft, .. } = &self.generator.0;
+        let (data, packed) = (self.data, self.packed.as_ref());
         let (n, d) = (data.nrows(), data.ncols());
         let mut rng = run.rng(Stream::Member(i as u64));
         let base = match scheme {
@@ -165,8 +202,8 @@ impl Generator {
         let view = scheme.draw(n, d, &mut rng)?;
         let seen = view.features.of(data, run)?;
         let fit = match &view.rows {
-            None => base.fit(Table::from(&*seen), run, &mut rng)?,
-            Some(rows) => base.fit(Table::from(&seen.select_rows(rows)), run, &mut rng)?,
+            None => base.fit(Table::from(&*seen), packed, run, &mut rng)?,
+            Some(rows) => base.fit(Table::from(&seen.select_rows(rows)), None, run, &mut rng)?,
         };
         let unseen = unlabelled(&view, n);
         let model = Model {
@@ -176,11 +213,12 @@ impl Generator {
             n_features: d,
         };
         let seen = Table::from(&*seen);
-        let member = if self.0.soft {
+        let name = self.generator.name(i);
+        let member = if *soft {
             let mut memberships = memberships(seen, &model.centres, model.fuzzifier, run)?;
             unseen.iter().for_each(|&i| memberships.row_mut(i).fill(0.0));
             let clusters = (0..memberships.ncols()).map(|j| j.to_string()).collect();
-            SoftMember::new(self.name(i), memberships, clusters)?.into()
+            SoftMember::new(name, memberships, clusters)?.into()
         } else {
             let labels = match &view.rows {
                 None => fit.labels,
@@ -188,7 +226,7 @@ impl Generator {
             };
             let mut labels: Vec<_> = labels.iter().map(|&c| Some(i64::from(c))).collect();
             unseen.iter().for_each(|&i| labels[i] = None);
-            HardMember::from_integers(self.name(i), labels).into()
+            HardMember::from_integers(name, labels).into()
         };
         Ok(GeneratedMember { member, model })
     }
@@ -210,7 +248,9 @@ fn unlabelled(view: &View, n: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::base::{FuzzyKMeansParams, MacQueenParams, Start};
+    use crate::ensemble::Contingency;
     use crate::generate::{BASES, SCHEMES, Share};
+    use crate::metrics::{Normalisation, nmi};
     use crate::rng::Rng;
 
     /// Three groups of 20 in the plane, and a third column of noise.
@@ -271,6 +311,27 @@ mod tests {
             let params = generator(scheme.clone(), (BASES[0].make)(3)).soft(soft);
             let (ensemble, _) = params.check().unwrap().ensemble(&data(), &Run::new(0)).unwrap();
             assert_eq!(ensemble.n_missing(), 6 * 15);
+        }
+    }
+
+    /// What an independent k-means gives on Iris from random starts: mean NMI with the species
+    /// over 200 runs 0.679, 0.715 and 0.698 for 2, 3 and 4 clusters.
+    #[test]
+    fn members_on_iris_are_as_good_as_they_should_be() {
+        let iris = crate::data::iris();
+        for (k, expected) in [(2, 0.6793), (3, 0.7153), (4, 0.6976)] {
+            let params = GenerateParams::new(Scheme::RandomInit, (BASES[0].make)(k));
+            let generator = params.k(BaseK::Exactly(k)).size(200).check().unwrap();
+            let (ensemble, _) = generator.ensemble(&iris.features, &Run::new(0)).unwrap();
+            let nmi = |member: &Member| {
+                let hard = member.hardened();
+                let labels: Vec<Option<u32>> =
+                    hard.labels().iter().map(|c| c.map(|c| c as u32)).collect();
+                let table = Contingency::of_labels(&labels, &iris.truth, None).unwrap();
+                nmi(&table, Normalisation::Geometric)
+            };
+            let mean = ensemble.members().iter().map(nmi).sum::<f64>() / 200.0;
+            assert!((mean - expected).abs() < 0.01, "k {k}: {mean}");
         }
     }
 

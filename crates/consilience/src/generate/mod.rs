@@ -1,7 +1,7 @@
 //! Ensembles from a table of features: a base clusterer run many times, made to differ by a scheme.
 //!
 //! [`GenerateParams`] say how, [`Generator::ensemble`] makes all members in parallel, and
-//! [`Generator::member`] makes one of them: member `i` reads the random stream
+//! [`Generator::on`] makes them one by one: member `i` reads the random stream
 //! [`Stream::Member(i)`](crate::Stream::Member) and nothing else, so members can be made in any
 //! order, on any number of threads, and one by one after an interruption.
 
@@ -17,7 +17,7 @@ mod scheme;
 
 pub use base::{BASES, Base, BaseInfo, base};
 pub use bootstrap::Unseen;
-pub use generator::{GenerateParams, GeneratedMember, Generator};
+pub use generator::{GenerateParams, GeneratedMember, Generator, GeneratorOn};
 pub use model::{Features, Model};
 pub use random_k::BaseK;
 pub use scheme::{SCHEMES, Scheme, SchemeInfo, Share, scheme};

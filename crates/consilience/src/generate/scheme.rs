@@ -199,6 +199,11 @@ impl Scheme {
         }
     }
 
+    /// Whether every member sees the whole table.
+    pub(super) fn sees_everything(&self) -> bool {
+        matches!(self, Scheme::RandomInit | Scheme::RandomK | Scheme::Given(_))
+    }
+
     /// Draws what one member sees of `n` objects with `d` features.
     pub(super) fn draw(&self, n: usize, d: usize, rng: &mut Rng) -> Result<View> {
         match self {

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::distance::check_columns;
+use crate::base::kmeans::lloyd::Problem;
 use crate::base::start::{Start, centres_at, plus_plus, random_rows};
 use crate::base::table::{Float, Table, check_weights};
 use crate::error::{Error, Result};
@@ -172,16 +173,16 @@ impl KMeans {
         self.fit_with(data, Some(weights), run, self.rngs(run, streams))
     }
 
-    /// Clusters the rows of `data`, all random draws coming from `rng`.
-    pub(crate) fn fit_drawing<'a, T: Float>(
+    /// Clusters a table that was packed before, all random draws coming from `rng`.
+    pub(crate) fn fit_packed<T: Float>(
         &self,
-        data: impl Into<Table<'a, T>>,
+        packed: &Packed<'_, T>,
         run: &Run,
         rng: &mut Rng,
     ) -> Result<KMeansFit> {
         let seed = rng.bits();
         let rngs = (0..self.0.n_init as u64).map(|i| Rng::new(seed, Stream::Restart(i)));
-        self.fit_with(data, None, run, rngs.collect())
+        run.install(|| self.best_of(&packed.0, run, rngs.collect()))
     }
 
     fn rngs(&self, run: &Run, streams: impl Fn(u64) -> Stream) -> Vec<Rng> {
@@ -196,44 +197,60 @@ impl KMeans {
         rngs: Vec<Rng>,
     ) -> Result<KMeansFit> {
         let data = data.into();
-        data.check()?;
         if let Some(weights) = weights {
             check_weights(weights, data.nrows())?;
         }
-        if let Start::Given(centres) = &self.0.start {
-            check_columns(&data, centres)?;
-        }
-        if self.0.k > data.nrows() {
+        run.install(|| self.best_of(&Problem::new(data, weights, run)?, run, rngs))
+    }
+
+    /// The best fit of one start a generator.
+    fn best_of<T: Float>(
+        &self,
+        problem: &Problem<'_, T>,
+        run: &Run,
+        rngs: Vec<Rng>,
+    ) -> Result<KMeansFit> {
+        if self.0.k > problem.data().nrows() {
             // Says how many rows differ, which no start needs to know.
-            random_rows(&data, None, self.0.k, &mut Rng::new(0, Stream::Ties))?;
+            random_rows(problem.data(), None, self.0.k, &mut Rng::new(0, Stream::Ties))?;
         }
-        run.install(|| {
-            let problem = lloyd::Problem::new(data, weights, self.0.tol);
-            let fit = |mut rng: Rng| {
-                let centres = self.starting_centres(&data, weights, &mut rng, run)?;
-                problem.fit(centres, self.0.max_iter, run)
-            };
-            let fits: Vec<KMeansFit> = rngs.into_par_iter().map(fit).collect::<Result<_>>()?;
-            let better = |best: KMeansFit, next: KMeansFit| {
-                if next.inertia < best.inertia { next } else { best }
-            };
-            Ok(fits.into_iter().reduce(better).expect("n_init is at least 1"))
-        })
+        let fit = |mut rng: Rng| {
+            let centres = self.starting_centres(problem, &mut rng, run)?;
+            problem.fit(centres, self.0.max_iter, self.0.tol, run)
+        };
+        let fits: Vec<KMeansFit> = rngs.into_par_iter().map(fit).collect::<Result<_>>()?;
+        let better = |best: KMeansFit, next: KMeansFit| {
+            if next.inertia < best.inertia { next } else { best }
+        };
+        Ok(fits.into_iter().reduce(better).expect("n_init is at least 1"))
     }
 
     fn starting_centres<T: Float>(
         &self,
-        data: &Table<'_, T>,
-        weights: Option<&[f64]>,
+        problem: &Problem<'_, T>,
         rng: &mut Rng,
         run: &Run,
     ) -> Result<Matrix> {
-        let k = self.0.k;
-        Ok(match &self.0.start {
-            Start::Given(centres) => centres.clone(),
-            Start::Random => centres_at(data, &random_rows(data, weights, k, rng)?),
-            Start::PlusPlus => centres_at(data, &plus_plus(data, weights, k, rng, run)?),
-        })
+        let (k, data, weights) = (self.0.k, problem.data(), problem.weights());
+        match &self.0.start {
+            Start::Given(centres) => {
+                check_columns(data, centres)?;
+                Ok(centres.clone())
+            }
+            Start::Random => Ok(centres_at(data, &random_rows(data, weights, k, rng)?)),
+            Start::PlusPlus => Ok(centres_at(data, &plus_plus(data, weights, k, rng, run)?)),
+        }
+    }
+}
+
+/// A table read and packed once, for many fits.
+pub(crate) struct Packed<'a, T>(Problem<'a, T>);
+
+impl<'a, T: Float> Packed<'a, T> {
+    /// Packs `data`, whose rows all have weight 1.
+    pub(crate) fn new(data: impl Into<Table<'a, T>>, run: &Run) -> Result<Self> {
+        let data = data.into();
+        run.install(|| Problem::new(data, None, run)).map(Packed)
     }
 }
 

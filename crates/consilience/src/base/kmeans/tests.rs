@@ -133,6 +133,17 @@ fn single_precision_gives_the_same_partition_of_separated_data() {
     assert_eq!(single.labels, double.labels);
 }
 
+/// Sums and distances are taken of the values as `f64`, so the type they are stored in is nothing.
+#[test]
+fn single_precision_values_give_the_same_bits_as_their_doubles() {
+    let single: Vec<f32> = separated(700, 9, 3, 5).as_slice().iter().map(|&x| x as f32).collect();
+    let double = single.iter().map(|&x| f64::from(x)).collect();
+    let kmeans = KMeansParams::new(12).check().unwrap();
+    let run = Run::new(0);
+    let of_single = kmeans.fit(Table::new(700, 9, &single), &run, Stream::Restart);
+    assert_eq!(of_single, kmeans.fit(&Matrix::from_vec(700, 9, double), &run, Stream::Restart));
+}
+
 #[test]
 fn the_same_bits_on_any_number_of_threads() {
     let data = separated(5000, 3, 7, 2);
@@ -148,6 +159,113 @@ fn rows(n: std::ops::Range<usize>) -> impl Strategy<Value = Matrix> {
             Matrix::from_vec(n, d, values.into_iter().map(f64::from).collect())
         })
     })
+}
+
+/// Lloyd's iteration as one would write it down: all distances and all sums every time.
+fn plain(data: &Matrix, weights: &[f64], start: &Matrix, max_iter: usize) -> KMeansFit {
+    use crate::base::distance::{inertia, nearest, squared_distance};
+    use crate::base::exact_sum::{ClusterSums, Quanta};
+    use crate::base::stats::Stats;
+
+    let table = Table::from(data);
+    let stats = Stats::new(&table, Some(weights), &Run::new(0).threads(1)).unwrap();
+    let quanta = Quanta::new(&stats, data.nrows());
+    let (n, k) = (data.nrows(), start.nrows());
+    let mut centres = start.clone();
+    let assign = |centres: &Matrix| -> Vec<u32> {
+        data.iter_rows().map(|row| nearest(row, centres).0).collect()
+    };
+    let mut labels = assign(&centres);
+    let (mut iterations, mut stop) = (0, Stop::MaxIterations);
+    while iterations < max_iter {
+        iterations += 1;
+        for empty in 0..k as u32 {
+            if labels.contains(&empty) {
+                continue;
+            }
+            let alike =
+                |i: usize| (0..n).all(|j| labels[j] != labels[i] || data.row(j) == data.row(i));
+            let mut farthest = (0.0, None);
+            for i in (0..n).filter(|&i| !alike(i)) {
+                let distance = squared_distance(data.row(i), centres.row(labels[i] as usize));
+                if distance > farthest.0 {
+                    farthest = (distance, Some(i));
+                }
+            }
+            let Some(i) = farthest.1 else { break };
+            let from = labels[i];
+            for j in (0..n).filter(|&j| data.row(j) == data.row(i)) {
+                if labels[j] == from {
+                    labels[j] = empty;
+                }
+            }
+        }
+        let mut sums = ClusterSums::zeros(k, data.ncols());
+        for i in 0..n {
+            sums.add(labels[i] as usize, data.row(i), weights[i], &quanta);
+        }
+        sums.means_into(&mut centres);
+        let next = assign(&centres);
+        let same = next == labels;
+        labels = next;
+        if same {
+            stop = Stop::Converged;
+            break;
+        }
+    }
+    let inertia = inertia(&table, Some(weights), &centres, &labels);
+    KMeansFit { centres, labels, inertia, iterations, stop }
+}
+
+/// Tables of all kinds: on a grid, in clouds, without clusters, far from the origin, with a stray row.
+fn tables() -> impl Strategy<Value = Matrix> {
+    let shape = (1..200usize, 1..12usize, 0..4u32, any::<u64>());
+    (shape, prop_oneof![Just(0.0), Just(1e5), Just(-1e10)], any::<bool>()).prop_map(
+        |((n, d, kind, seed), offset, stray)| {
+            let mut rng = Rng::new(seed, Stream::Data);
+            let values = (0..n * d).map(|i| {
+                offset
+                    + match kind {
+                        0 => rng.below(3) as f64,
+                        1 => rng.normal(),
+                        2 => 10.0 * (i / d % 5 * (i % d + 1) % 7) as f64 + rng.normal(),
+                        _ => rng.unit() * 1e-7,
+                    }
+            });
+            let mut values: Vec<f64> = values.collect();
+            if stray {
+                values[rng.below(n * d)] *= 1e6;
+            }
+            Matrix::from_vec(n, d, values)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn nothing_that_is_skipped_matters(
+        data in tables(),
+        k in 1..30usize,
+        outside in prop_oneof![Just(0.0), Just(1e8), Just(1e100)],
+        weighted: bool,
+        max_iter in 1..40usize,
+        seed: u64,
+    ) {
+        let mut rng = Rng::new(seed, Stream::Member(0));
+        let (n, d) = (data.nrows(), data.ncols());
+        let k = k.min(n);
+        let mut start = data.select_rows(&rng.distinct(n, k));
+        if outside > 0.0 {
+            start.row_mut(rng.below(k))[rng.below(d)] += outside;
+        }
+        let weights: Vec<f64> =
+            (0..n).map(|_| if weighted { 0.1 + 3.0 * rng.unit() } else { 1.0 }).collect();
+        let params = KMeansParams::new(k).start(Start::Given(start.clone())).tol(0.0);
+        let kmeans = params.max_iter(max_iter).check().unwrap();
+        let fast = kmeans.fit_weighted(&data, &weights, &Run::new(0).threads(1), Stream::Inner);
+        prop_assert_eq!(fast.unwrap(), plain(&data, &weights, &start, max_iter));
+    }
 }
 
 proptest! {
