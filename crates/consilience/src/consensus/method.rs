@@ -2,7 +2,7 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::{ea, voting};
+use crate::consensus::{ea, voting, wmi};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -126,8 +126,16 @@ pub struct ParameterInfo {
 }
 
 /// All consensus methods, by name.
-pub static METHODS: &[&MethodInfo] =
-    &[&ea::SINGLE, &ea::AVERAGE, &ea::COMPLETE, &ea::WEIGHTED, &voting::INFO];
+pub static METHODS: &[&MethodInfo] = &[
+    &ea::SINGLE,
+    &ea::AVERAGE,
+    &ea::COMPLETE,
+    &ea::WEIGHTED,
+    &voting::INFO,
+    &wmi::W_MI,
+    &wmi::F_MI,
+    &wmi::H_MI,
+];
 
 /// The method of this name.
 pub fn method(name: &str) -> Result<&'static MethodInfo> {

@@ -10,6 +10,7 @@ mod method;
 mod outcome;
 mod settings;
 mod voting;
+mod wmi;
 
 pub use combine::{combine, prepare};
 pub use ea::{Ea, EaLink, EaParams};
@@ -19,3 +20,4 @@ pub use method::{
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
 pub use settings::Settings;
 pub use voting::{Voting, VotingParams};
+pub use wmi::{Wmi, WmiOrder, WmiParams, WmiVariant};
