@@ -375,3 +375,6 @@ impl Wmi {
         Ok(End { labels: reassignment.into_labels(), convergence })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,7 @@ impl<M: Mass> Block<M> {
 /// What one profile adds to one row.
 #[derive(Clone, Copy)]
 struct Entry<M> {
+    /// Where the row's blocks begin.
     row: usize,
     /// Its weight times its membership.
     delta: M,
@@ -132,6 +133,8 @@ pub(super) struct Reassignment<'a, M: Mass> {
     /// The smallest weight, and one that few are above.
     light: f64,
     heavy: f64,
+    /// Where the rows of every member begin among the blocks.
+    rows: Vec<usize>,
     /// Scratch of a visit.
     entries: Vec<Entry<M>>,
     costs: Vec<[f64; LANES]>,
@@ -169,11 +172,27 @@ impl<'a, M: Mass> Reassignment<'a, M> {
             drift: None,
             light: weights[0],
             heavy: weights[weights.len() - 1 - weights.len() / 20],
+            rows: profiles.members().iter().map(|m| m.clusters.start * width).collect(),
             entries: Vec::new(),
             costs: vec![[0.0; LANES]; width],
         };
         started.rebuild();
         started
+    }
+
+    /// What profile `s` costs in every cluster, but for what is the same in all.
+    #[cfg(test)]
+    pub(super) fn costs(&mut self, s: usize) -> Vec<f64> {
+        self.read(s);
+        self.price(self.labels[s] as usize);
+        self.costs.as_flattened()[..self.k].to_vec()
+    }
+
+    /// Whether a visit of profile `s` would be left out.
+    #[cfg(test)]
+    pub(super) fn is_settled(&self, s: usize) -> bool {
+        let own = self.labels[s] as usize;
+        self.drift.as_ref().is_some_and(|drift| drift.settles(s, own))
     }
 
     /// Makes the table what it would be without the rounding of all moves.
@@ -192,7 +211,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
             self.sizes[c] += 1;
             self.read(s);
             for entry in &self.entries {
-                let mass = &mut self.blocks[entry.row * self.width + c / LANES].mass[c % LANES];
+                let mass = &mut self.blocks[entry.row + c / LANES].mass[c % LANES];
                 *mass = mass.plus(M::ONE, entry.delta);
             }
         }
@@ -293,46 +312,44 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     /// member's total where there is one.
     #[inline(always)]
     fn read(&mut self, s: usize) {
-        let Self { profiles, omega, entries, .. } = self;
-        let (n_clusters, has_missing) = (profiles.n_clusters(), profiles.has_missing());
+        let Self { profiles, omega, entries, rows, width, .. } = self;
+        let totals = profiles.n_clusters() * *width;
+        let has_missing = profiles.has_missing();
         let w = profiles.weights()[s];
         let delta = M::of(w);
         entries.clear();
         if profiles.is_hard() {
-            let members = profiles.members();
             with_codes!(profiles.codes(), codes => {
-                let codes = &codes[s * members.len()..][..members.len()];
-                for (h, (code, member)) in codes.iter().zip(members).enumerate() {
+                let codes = &codes[s * rows.len()..][..rows.len()];
+                for (h, ((code, row), omega)) in codes.iter().zip(&*rows).zip(*omega).enumerate() {
                     if let Some(c) = code.index() {
-                        let row = member.clusters.start + c;
-                        entries.push(Entry { row, delta, factor: -omega[h] });
+                        let row = row + c * *width;
+                        entries.push(Entry { row, delta, factor: -omega });
                         if has_missing {
-                            entries.push(Entry { row: n_clusters + h, delta, factor: omega[h] });
+                            let row = totals + h * *width;
+                            entries.push(Entry { row, delta, factor: *omega });
                         }
                     }
                 }
             });
         } else {
-            for (h, member) in profiles.members().iter().enumerate() {
+            for (h, (first, omega)) in rows.iter().zip(*omega).enumerate() {
+                let row = |c: usize| first + c * *width;
                 let before = entries.len();
-                if let Some(row) = profiles.memberships(s, h) {
-                    let rows = member.clusters.clone().zip(row).filter(|(_, p)| **p > 0.0);
-                    entries.extend(rows.map(|(row, p)| Entry {
-                        row,
-                        delta: M::of(w * p),
-                        factor: -omega[h],
-                    }));
+                if let Some(memberships) = profiles.memberships(s, h) {
+                    for (c, p) in memberships.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                        entries.push(Entry { row: row(c), delta: M::of(w * p), factor: -omega });
+                    }
                 } else if let Some(c) = profiles.label(s, h) {
-                    let row = member.clusters.start + c;
-                    entries.push(Entry { row, delta, factor: -omega[h] });
+                    entries.push(Entry { row: row(c), delta, factor: -omega });
                 }
                 if has_missing && entries.len() > before {
-                    entries.push(Entry { row: n_clusters + h, delta, factor: omega[h] });
+                    entries.push(Entry { row: totals + h * *width, delta, factor: *omega });
                 }
             }
         }
         if !has_missing {
-            entries.push(Entry { row: n_clusters, delta, factor: self.total_omega });
+            entries.push(Entry { row: totals, delta, factor: self.total_omega });
         }
     }
 
@@ -341,22 +358,15 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     /// In its own cluster that is $f(T) - f(T - \delta)$: the same sum with both signs turned.
     #[inline(always)]
     fn price(&mut self, own: usize) {
-        for (b, costs) in self.costs.iter_mut().enumerate() {
-            let (mut sign, mut turn) = ([M::ONE; LANES], [1.0; LANES]);
-            if b == own / LANES {
+        let Self { costs, entries, blocks, function, .. } = self;
+        for (b, costs) in costs.iter_mut().enumerate() {
+            if b != own / LANES {
+                *costs = block_costs(entries, blocks, b, [M::ONE; LANES], function);
+            } else {
+                let mut sign = [M::ONE; LANES];
                 sign[own % LANES] = M::MINUS_ONE;
-                turn[own % LANES] = -1.0;
-            }
-            let mut sums = [0.0; LANES];
-            for entry in &self.entries {
-                let block = &self.blocks[entry.row * self.width + b];
-                for l in 0..LANES {
-                    let f = block.mass[l].plus(sign[l], entry.delta).f(self.function);
-                    sums[l] += entry.factor * (f - block.f[l]);
-                }
-            }
-            for l in 0..LANES {
-                costs[l] = turn[l] * sums[l];
+                *costs = block_costs(entries, blocks, b, sign, function);
+                costs[own % LANES] *= -1.0;
             }
         }
     }
@@ -365,7 +375,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     fn shift(&mut self, from: usize, to: usize) {
         for entry in &self.entries {
             for (c, sign) in [(from, M::MINUS_ONE), (to, M::ONE)] {
-                let block = &mut self.blocks[entry.row * self.width + c / LANES];
+                let block = &mut self.blocks[entry.row + c / LANES];
                 let mass = block.mass[c % LANES].plus(sign, entry.delta);
                 block.mass[c % LANES] = mass;
                 block.f[c % LANES] = mass.f(self.function);
@@ -392,10 +402,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     /// the larger $\delta$ is, and $\psi_t(\delta)$ larger, the more so. So the change of either at any weight is
     /// bounded by that at the lightest or the heaviest.
     fn change(&self, from: usize, to: usize) -> Change {
-        let mass = |row: usize, c: usize| {
-            self.blocks[row * self.width + c / LANES].mass[c % LANES].weight()
-        };
-        let n_clusters = self.profiles.n_clusters();
+        let mass = |row: usize, c: usize| self.blocks[row + c / LANES].mass[c % LANES].weight();
         let mut change = Change::default();
         let mut entries = &self.entries[..];
         let common = (!self.profiles.has_missing()).then(|| {
@@ -417,7 +424,8 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         };
         let of_all = common.as_ref().map(of_total);
         for (member, &omega) in self.profiles.members().iter().zip(self.omega) {
-            let own = entries.iter().take_while(|e| e.row < member.clusters.end).count();
+            let end = member.clusters.end * self.width;
+            let own = entries.iter().take_while(|e| e.row < end).count();
             let (clusters, rest) = entries.split_at(own);
             entries = rest;
             if clusters.is_empty() {
@@ -425,7 +433,6 @@ impl<'a, M: Mass> Reassignment<'a, M> {
             }
             let [join_to, join_from, stay_to, stay_from] = of_all.unwrap_or_else(|| {
                 let (total, rest) = entries.split_first().expect("a total for every member");
-                debug_assert!(total.row >= n_clusters);
                 entries = rest;
                 of_total(total)
             });
@@ -449,6 +456,26 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         }
         change
     }
+}
+
+/// $\sum_e$ factor $(f(T \pm \delta) - f(T))$ over the entries, for one block of columns.
+#[inline(always)]
+fn block_costs<M: Mass>(
+    entries: &[Entry<M>],
+    blocks: &[Block<M>],
+    b: usize,
+    sign: [M; LANES],
+    function: &M::Function,
+) -> [f64; LANES] {
+    let mut sums = [0.0; LANES];
+    for entry in entries {
+        let block = &blocks[entry.row + b];
+        for l in 0..LANES {
+            let f = block.mass[l].plus(sign[l], entry.delta).f(function);
+            sums[l] += entry.factor * (f - block.f[l]);
+        }
+    }
+    sums
 }
 
 /// $\varphi_{t + v}(\delta) - \varphi_t(\delta)$.
