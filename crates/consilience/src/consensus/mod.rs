@@ -14,6 +14,7 @@ mod sa;
 mod scec;
 mod settings;
 mod voting;
+mod wmi;
 
 pub use auto::{AutoMethod, auto};
 pub use combine::{combine, prepare};
@@ -27,3 +28,4 @@ pub use sa::{Sa, SaParams};
 pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
 pub use settings::Settings;
 pub use voting::{Voting, VotingParams};
+pub use wmi::{Wmi, WmiOrder, WmiParams, WmiVariant};

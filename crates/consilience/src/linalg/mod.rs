@@ -12,4 +12,4 @@ pub use eigen::{Eigen, eigen, eigenvalues};
 pub use lanczos::largest;
 pub use matrix::Matrix;
 pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};
-pub use xlogx::{XLogXTable, xlogx};
+pub use xlogx::{XLogXTable, xlogx, xlogx_branchless};

@@ -36,7 +36,10 @@ static ROWS: &[Row] = &[
     Row { name: "ea-wl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "sa", k: Promise::AtMost, exempt: &[] },
     Row { name: "scec", k: Promise::AtMost, exempt: &[] },
+    Row { name: "f-mi", k: Promise::AtMost, exempt: &[] },
+    Row { name: "h-mi", k: Promise::AtMost, exempt: &[] },
     Row { name: "voting", k: Promise::Own, exempt: &[] },
+    Row { name: "w-mi", k: Promise::AtMost, exempt: &[] },
 ];
 
 /// The row of this method.

@@ -1,0 +1,333 @@
+use proptest::prelude::*;
+
+use super::reassign::Reassignment;
+use super::*;
+use crate::consensus::combine;
+use crate::ensemble::{Contingency, Ensemble, HardMember};
+use crate::linalg::Matrix;
+use crate::metrics::Information;
+use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+/// (11) with $I$ by the book: over the objects a member labels, which are $n^q$ of $n$.
+fn objective(profiles: &Profiles, omega: &[f64], labels: &[u32]) -> f64 {
+    let n = profiles.total_weight();
+    let of_member = |(q, omega): (usize, &f64)| {
+        let table = Contingency::of_consensus(profiles, labels, q);
+        omega * Information::of(&table).mutual * table.total() / n
+    };
+    omega.iter().enumerate().map(of_member).sum()
+}
+
+/// (12), with (13), for member $q$ on complete data: $(p(x) + p(c))$ times the Jensen–Shannon
+/// divergence of $p(\cdot \mid x)$ and $p(\cdot \mid c)$.
+fn merging_cost(
+    h: &Matrix,
+    weights: &[f64],
+    q: &std::ops::Range<usize>,
+    c: &[usize],
+    x: usize,
+) -> f64 {
+    let n: f64 = weights.iter().sum();
+    let p = |s: &[usize]| s.iter().map(|&s| weights[s]).sum::<f64>() / n;
+    let given =
+        |s: &[usize], j: usize| s.iter().map(|&s| weights[s] * h[(s, j)]).sum::<f64>() / (n * p(s));
+    if c.is_empty() {
+        return 0.0;
+    }
+    let (p_x, p_c) = (p(&[x]), p(c));
+    let (pi_x, pi_c) = (p_x / (p_x + p_c), p_c / (p_x + p_c));
+    let kl = |a: f64, mean: f64| if a > 0.0 { a * (a / mean).ln() } else { 0.0 };
+    let js = |j: usize| {
+        let (at_x, at_c) = (given(&[x], j), given(c, j));
+        let mean = pi_x * at_x + pi_c * at_c;
+        pi_x * kl(at_x, mean) + pi_c * kl(at_c, mean)
+    };
+    (p_x + p_c) * q.clone().map(js).sum::<f64>()
+}
+
+fn omega(r: usize) -> Vec<f64> {
+    (0..r).map(|q| 1.0 + 0.5 * q as f64).collect()
+}
+
+fn labels(u: usize, k: usize, draw: u64) -> Vec<u32> {
+    let mut rng = Rng::new(draw, Stream::Data);
+    (0..u).map(|_| rng.below(k) as u32).collect()
+}
+
+/// The labels after every pass, with or without sparing visits.
+fn passes<M: Mass>(
+    profiles: &Profiles,
+    function: &M::Function,
+    k: usize,
+    draw: u64,
+    spare: bool,
+) -> Vec<Vec<u32>> {
+    let omega = omega(profiles.n_members());
+    let start = labels(profiles.len(), k, draw);
+    let mut search = Reassignment::<M>::new(profiles, function, &omega, k, start);
+    if spare {
+        search.spare_visits();
+    }
+    let mut rng = Rng::new(draw, Stream::Order);
+    (0..12)
+        .map(|_| {
+            let order = rng.permutation(profiles.len());
+            order.chunks(5).for_each(|part| {
+                search.visit(part);
+            });
+            search.labels().to_vec()
+        })
+        .collect()
+}
+
+fn fit(method: &Wmi, ensemble: &Ensemble, seed: u64) -> Consensus {
+    let profiles = profiles(ensemble);
+    let run = Run::new(seed);
+    method.fit(&profiles, None, &run).expect("an answer")
+}
+
+/// 600 objects around four centres: members err on some of them, each in its own way.
+fn noisy(seed: u64, weights: bool) -> Profiles {
+    let mut rng = Rng::new(seed, Stream::Data);
+    let truth: Vec<usize> = (0..600).map(|_| rng.below(4)).collect();
+    let members = (0..8).map(|h| {
+        let split = rng.between(1, 3);
+        let label = |c: usize, rng: &mut Rng| {
+            let c = if rng.unit() < 0.25 { rng.below(4) } else { c };
+            Some((c * split + rng.below(split)) as i64)
+        };
+        let labels: Vec<_> = truth.iter().map(|&c| label(c, &mut rng)).collect();
+        HardMember::from_integers(h.to_string(), labels).into()
+    });
+    let mut ensemble = Ensemble::new(members.collect()).expect("members of one length");
+    if weights {
+        let weights = (0..600).map(|_| 0.25 + 4.0 * rng.unit() * rng.unit()).collect();
+        ensemble = ensemble.with_weights(weights).expect("positive weights");
+    }
+    profiles(&ensemble)
+}
+
+proptest! {
+    /// (14): what a move changes is what recomputing tells; hard, soft, missing, weighted.
+    #[test]
+    fn costs_are_differences_of_the_objective(
+        ensemble in ensembles(Kinds::ALL, 9, 3), k in 1..6usize, draw: u64,
+    ) {
+        let profiles = profiles(&ensemble);
+        let (n, omega) = (profiles.total_weight(), omega(profiles.n_members()));
+        let mut labels = labels(profiles.len(), k, draw);
+        let mut search = Reassignment::<f64>::new(&profiles, &(), &omega, k, labels.clone());
+        let before = objective(&profiles, &omega, &labels);
+        prop_assert!((search.objective() - before).abs() < 1e-12);
+        for s in 0..profiles.len() {
+            let own = labels[s] as usize;
+            let costs = search.costs(s);
+            for c in 0..k {
+                labels[s] = c as u32;
+                let change = objective(&profiles, &omega, &labels) - before;
+                prop_assert!((n * change - (costs[own] - costs[c])).abs() < 1e-11);
+            }
+            labels[s] = own as u32;
+        }
+    }
+
+    /// Whole numbers are looked up, others computed: the same costs.
+    #[test]
+    fn counts_and_floats_agree(ensemble in ensembles(Kinds::PLAIN, 12, 4), k in 1..6usize, draw: u64) {
+        let profiles = profiles(&ensemble);
+        let table = XLogXTable::up_to(profiles.n_objects());
+        let omega = omega(profiles.n_members());
+        let labels = labels(profiles.len(), k, draw);
+        let mut counts = Reassignment::<u32>::new(&profiles, &table, &omega, k, labels.clone());
+        let mut floats = Reassignment::<f64>::new(&profiles, &(), &omega, k, labels);
+        for s in 0..profiles.len() {
+            for (a, b) in counts.costs(s).iter().zip(floats.costs(s)) {
+                prop_assert!((a - b).abs() < 1e-11);
+            }
+        }
+    }
+
+    /// The paper's (12) and (13), on complete data.
+    #[test]
+    fn costs_are_the_papers_divergences(
+        ensemble in ensembles(Kinds { missing: false, ..Kinds::ALL }, 8, 3), k in 1..5usize, draw: u64,
+    ) {
+        let profiles = profiles(&ensemble);
+        let (n, omega) = (profiles.total_weight(), omega(profiles.n_members()));
+        let labels = labels(profiles.len(), k, draw);
+        let h = dense_incidence(&profiles);
+        let mut search = Reassignment::<f64>::new(&profiles, &(), &omega, k, labels.clone());
+        for x in 0..profiles.len() {
+            let d_f = |c: usize| {
+                let others = (0..profiles.len()).filter(|&s| s != x && labels[s] as usize == c);
+                let c: Vec<usize> = others.collect();
+                let members = profiles.members().iter().zip(&omega);
+                let cost = |(member, omega): (&crate::ensemble::ProfileMember, &f64)| {
+                    omega * merging_cost(&h, profiles.weights(), &member.clusters, &c, x)
+                };
+                members.map(cost).sum::<f64>()
+            };
+            let costs = search.costs(x);
+            for c in 0..k {
+                prop_assert!(d_f(c) >= -1e-12);
+                prop_assert!((n * (d_f(c) - d_f(0)) - (costs[c] - costs[0])).abs() < 1e-11);
+            }
+        }
+    }
+
+    /// The visits left out are those that would change nothing.
+    #[test]
+    fn sparing_visits_changes_no_move(
+        ensemble in ensembles(Kinds::ALL, 25, 4), k in 1..6usize, draw: u64,
+    ) {
+        let profiles = profiles(&ensemble);
+        let all = passes::<f64>(&profiles, &(), k, draw, false);
+        prop_assert_eq!(passes::<f64>(&profiles, &(), k, draw, true), all);
+    }
+
+    #[test]
+    fn the_objective_never_falls_and_the_end_is_a_local_optimum(
+        ensemble in ensembles(Kinds::ALL, 14, 4), k in 1..5usize, seed: u64,
+    ) {
+        let profiles = profiles(&ensemble);
+        prop_assume!(k <= profiles.len());
+        for variant in [WmiVariant::Weighted, WmiVariant::Fuzzy] {
+            let method = WmiParams::new(variant, k).check().unwrap();
+            let consensus = fit(&method, &ensemble, seed);
+            let Convergence { objective: end, trace, stop, .. } = &consensus.convergence;
+            prop_assert_eq!(*stop, Stop::Converged);
+            prop_assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{trace:?}");
+            let omega = method.weights(&member_diversity(&profiles));
+            let end = end.unwrap();
+            let mut labels = consensus.labels.clone();
+            prop_assert!((objective(&profiles, &omega, &labels) - end).abs() < 1e-12);
+            for s in 0..profiles.len() {
+                let own = labels[s];
+                for c in 0..k as u32 {
+                    labels[s] = c;
+                    prop_assert!(objective(&profiles, &omega, &labels) <= end + 1e-10);
+                }
+                labels[s] = own;
+            }
+        }
+    }
+
+    /// Trying all clusterings of the *objects*: none is better than the best without a split
+    /// profile, and with some restarts that one is found.
+    #[test]
+    fn the_best_of_all_clusterings_is_found(
+        ensemble in ensembles(Kinds::PLAIN, 6, 3), k in 1..4usize, seed: u64,
+    ) {
+        let merged = profiles(&ensemble);
+        prop_assume!(k <= merged.len());
+        let n = ensemble.n_objects();
+        let omega = vec![1.0; ensemble.members().len()];
+        let code = |q: usize, i: usize| {
+            merged.label(merged.map()[i] as usize, q).expect("complete labels") as u32
+        };
+        let of_objects = |labels: &[u32]| {
+            let of_member = |q: usize| {
+                let codes: Vec<u32> = (0..n).map(|i| code(q, i)).collect();
+                Information::of(&Contingency::of_labels(labels, &codes, None).unwrap()).mutual
+            };
+            (0..omega.len()).map(of_member).sum::<f64>()
+        };
+        let best = (0..k.pow(n as u32))
+            .map(|i| {
+                let labels: Vec<u32> = (0..n).map(|o| (i / k.pow(o as u32) % k) as u32).collect();
+                of_objects(&labels)
+            })
+            .fold(0.0, f64::max);
+        let method = WmiParams::new(WmiVariant::Hard, k).restarts(20).check().unwrap();
+        let found = fit(&method, &ensemble, seed).convergence.objective.unwrap();
+        prop_assert!((found - best).abs() < 1e-12, "{found} instead of {best}");
+    }
+
+    /// Complete labels: an empty cluster is always worth filling.
+    #[test]
+    fn exactly_k_clusters_come_out(
+        ensemble in ensembles(Kinds::PLAIN, 15, 4), k in 1..8usize, seed: u64,
+    ) {
+        let u = profiles(&ensemble).len();
+        prop_assume!(k <= u);
+        let method = WmiParams::new(WmiVariant::Hard, k).check().unwrap();
+        let mut labels = fit(&method, &ensemble, seed).labels;
+        labels.sort_unstable();
+        labels.dedup();
+        prop_assert_eq!(labels.len(), k);
+    }
+}
+
+/// Ensembles large enough for leads to last: whole numbers, and weights.
+#[test]
+fn sparing_visits_changes_no_move_in_large_ensembles() {
+    for seed in 0..4 {
+        let counts = noisy(seed, false);
+        let table = XLogXTable::up_to(counts.n_objects());
+        let all = passes::<u32>(&counts, &table, 4, seed, false);
+        assert_eq!(passes::<u32>(&counts, &table, 4, seed, true), all);
+        let weighted = noisy(seed, true);
+        let all = passes::<f64>(&weighted, &(), 5, seed, false);
+        assert_eq!(passes::<f64>(&weighted, &(), 5, seed, true), all);
+    }
+}
+
+#[test]
+fn late_visits_are_spared() {
+    let profiles = noisy(1, false);
+    let table = XLogXTable::up_to(profiles.n_objects());
+    let omega = vec![1.0; profiles.n_members()];
+    let start = labels(profiles.len(), 4, 1);
+    let mut search = Reassignment::<u32>::new(&profiles, &table, &omega, 4, start);
+    search.spare_visits();
+    let order: Vec<u32> = (0..profiles.len() as u32).collect();
+    while search.visit(&order) > 0 {}
+    // Nothing moved in the last pass, so nearly all are known to stay.
+    let spared = order.iter().filter(|&&s| search.is_settled(s as usize)).count();
+    assert!(spared > profiles.len() / 2, "{spared} of {}", profiles.len());
+}
+
+#[test]
+fn a_start_is_gone_on_from() {
+    let ensemble = hard_ensemble(&[[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]);
+    let profiles = profiles(&ensemble);
+    let method = WmiParams::new(WmiVariant::Hard, 2).check().unwrap();
+    let start: Vec<Option<u32>> = [0, 0, 0, 1, 1, 1].map(Some).to_vec();
+    let consensus = combine(&profiles, &method, Some(&start), &Run::new(0)).unwrap();
+    let labels: Vec<u32> = consensus.object_labels(&profiles).into_iter().flatten().collect();
+    assert_eq!(labels, [0, 0, 0, 1, 1, 1]);
+    assert_eq!(consensus.convergence.iterations, 1);
+}
+
+#[test]
+fn weights_are_diversities_unless_there_is_none() {
+    let differ = hard_ensemble(&[[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]);
+    let weights = |variant, ensemble: &Ensemble| {
+        let consensus = fit(&WmiParams::new(variant, 2).check().unwrap(), ensemble, 0);
+        match consensus.diagnostics.get("weights") {
+            Some(Value::Members(weights)) => weights.clone(),
+            other => panic!("weights are {other:?}"),
+        }
+    };
+    let vi = 4f64.ln();
+    for (found, expected) in
+        weights(WmiVariant::Weighted, &differ).iter().zip([vi / 2.0, vi / 2.0, vi])
+    {
+        assert!((found - expected).abs() < 1e-15);
+    }
+    assert_eq!(weights(WmiVariant::Fuzzy, &differ), [1.0; 3]);
+    let equal = hard_ensemble(&[[0, 0, 1, 1], [1, 1, 0, 0]]);
+    assert_eq!(weights(WmiVariant::Weighted, &equal), [1.0; 2]);
+    assert_eq!(weights(WmiVariant::Weighted, &hard_ensemble(&[[0, 0, 1, 1]])), [1.0]);
+}
+
+#[test]
+fn nothing_to_do_is_refused() {
+    let params = || WmiParams::new(WmiVariant::Hard, 2);
+    assert!(WmiParams::new(WmiVariant::Hard, 0).check().is_err());
+    assert!(params().restarts(0).check().is_err());
+    assert!(params().max_iter(0).check().is_err());
+    let settings = Settings::from_iter([("order", "sorted")]);
+    let error = H_MI.with(Some(2), &settings).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(error, "parameter `order` must be random or index, got sorted");
+}
