@@ -10,6 +10,7 @@ mod ea;
 mod method;
 mod offers;
 mod outcome;
+mod rce;
 mod sa;
 mod scec;
 mod settings;
@@ -24,6 +25,7 @@ pub use method::{
 };
 pub use offers::Offers;
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
+pub use rce::{Rce, RceParams};
 pub use sa::{Sa, SaParams};
 pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
 pub use settings::Settings;

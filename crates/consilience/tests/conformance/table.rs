@@ -34,6 +34,7 @@ static ROWS: &[Row] = &[
     Row { name: "ea-cl", k: Promise::Exactly, exempt: &[] },
     Row { name: "ea-sl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "ea-wl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
+    Row { name: "rce", k: Promise::AtMost, exempt: &[] },
     Row { name: "sa", k: Promise::AtMost, exempt: &[] },
     Row { name: "scec", k: Promise::AtMost, exempt: &[] },
     Row { name: "f-mi", k: Promise::AtMost, exempt: &[] },
