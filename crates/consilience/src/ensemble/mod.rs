@@ -11,6 +11,7 @@ mod member;
 mod merge;
 mod packing;
 mod profiles;
+mod recode;
 
 pub use canonical::Canonical;
 pub use coassociation::CoAssociation;
@@ -21,3 +22,4 @@ pub(crate) use labels::with_codes;
 pub use labels::{Code, Labels};
 pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};
+pub use recode::Integer;
