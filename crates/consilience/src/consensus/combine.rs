@@ -90,7 +90,7 @@ pub fn combine(
     )?;
     let start = start.map(|labels| start_of_profiles(profiles, labels, info)).transpose()?;
 
-    let canonical = Canonical::new(profiles);
+    let canonical = run.install(|| Canonical::new(profiles));
     let start: Option<Vec<u32>> =
         start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
     let fitted = run.install(|| method.fit(&canonical.profiles, start.as_deref(), run))?;

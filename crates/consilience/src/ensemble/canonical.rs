@@ -13,6 +13,10 @@
 //! shares no cluster with it is determined. So one of a tie is singled out and the rounds go on,
 //! until nothing ties. Clusters and members are then ordered by the places of their profiles.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use crate::ensemble::profiles::{Profiles, mix};
 
 /// Entries of $H$ that telling profiles apart may visit. Enough to finish for every ensemble whose
@@ -23,6 +27,9 @@ const BUDGET: usize = 20_000_000;
 /// Rounds that any ensemble gets, however large: what ties after three of them is in practice
 /// interchangeable.
 const MIN_ROUNDS: usize = 3;
+
+/// Profiles in a chunk of parallel work.
+const CHUNK: usize = 1 << 13;
 
 /// Profiles in canonical order, with the way back.
 #[derive(Clone, Debug)]
@@ -48,9 +55,10 @@ impl Canonical {
             && let Some(s) = prints.first_tied()
         {
             prints.profiles[s] = mix(!prints.profiles[s]);
+            prints.sort();
             prints.refine(profiles, &mut rounds);
         }
-        let profile_at = sorted(&prints.profiles, 0..profiles.len());
+        let profile_at: Vec<u32> = prints.order.iter().map(|&(_, s)| s).collect();
         for (place, &s) in profile_at.iter().enumerate() {
             prints.profiles[s as usize] = mix(place as u64);
         }
@@ -65,7 +73,7 @@ impl Canonical {
 }
 
 /// `range` by rising fingerprint, ties as they stand.
-fn sorted(prints: &[u64], range: std::ops::Range<usize>) -> Vec<u32> {
+fn sorted(prints: &[u64], range: Range<usize>) -> Vec<u32> {
     let mut order: Vec<u32> = range.map(|i| i as u32).collect();
     order.sort_by_key(|&i| prints[i as usize]);
     order
@@ -84,6 +92,8 @@ struct Fingerprints {
     profiles: Vec<u64>,
     members: Vec<u64>,
     clusters: Vec<u64>,
+    /// The profiles by rising fingerprint, ties as they stand, as of the last sort.
+    order: Vec<(u64, u32)>,
 }
 
 impl Fingerprints {
@@ -93,11 +103,14 @@ impl Fingerprints {
     fn new(profiles: &Profiles) -> Self {
         let largest = profiles.weights().iter().copied().fold(0.0, f64::max);
         let print = |&w: &f64| rough(w / largest);
-        Fingerprints {
+        let mut prints = Fingerprints {
             profiles: profiles.weights().iter().map(print).collect(),
             members: vec![0; profiles.n_members()],
             clusters: vec![0; profiles.n_clusters()],
-        }
+            order: Vec::new(),
+        };
+        prints.sort();
+        prints
     }
 
     /// Refines until all profiles are told apart, a round tells no more apart, or no round is left.
@@ -107,6 +120,7 @@ impl Fingerprints {
             *rounds -= 1;
             self.see_profiles(profiles);
             self.see_clusters(profiles);
+            self.sort();
             let before = std::mem::replace(&mut distinct, self.n_distinct());
             if distinct == profiles.len() || distinct <= before {
                 break;
@@ -115,15 +129,37 @@ impl Fingerprints {
     }
 
     /// Clusters and members by the profiles in them. Sums of mixed values do not depend on the
-    /// order of the summands.
+    /// order of the summands, hence not on the splitting into parts either.
     fn see_profiles(&mut self, profiles: &Profiles) {
-        self.clusters.fill(0);
-        for (s, &print) in self.profiles.iter().enumerate() {
-            profiles.for_each_entry(s, |_, c, p| {
-                self.clusters[c] = self.clusters[c].wrapping_add(mix(print ^ mix(rough(p))));
-            });
-        }
-        self.clusters.iter_mut().for_each(|print| *print = mix(*print));
+        let (u, k) = (profiles.len(), profiles.n_clusters());
+        // Partial sums shall not take more memory than the labels do.
+        let parts = (u * profiles.n_members() / (8 * k)).clamp(1, rayon::current_num_threads());
+        let part_len = u.div_ceil(parts).max(CHUNK);
+        let sums = self.profiles.par_chunks(part_len).enumerate().map(|(part, prints)| {
+            let start = part * part_len;
+            let mut sums = vec![0u64; k];
+            if profiles.is_hard() {
+                let one = mix(rough(1.0));
+                profiles.for_each_row(start..start + prints.len(), |s, clusters| {
+                    let seen = mix(prints[s - start] ^ one);
+                    for &c in clusters {
+                        sums[c as usize] = sums[c as usize].wrapping_add(seen);
+                    }
+                });
+            } else {
+                for (i, print) in prints.iter().enumerate() {
+                    profiles.for_each_entry(start + i, |_, c, p| {
+                        sums[c] = sums[c].wrapping_add(mix(print ^ mix(rough(p))));
+                    });
+                }
+            }
+            sums
+        });
+        let sums = sums.reduce_with(|mut sums, others| {
+            sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.wrapping_add(other));
+            sums
+        });
+        self.clusters = sums.unwrap_or_else(|| vec![0; k]).into_iter().map(mix).collect();
         for (print, member) in self.members.iter_mut().zip(profiles.members()) {
             let sum = |sum: u64, c: usize| sum.wrapping_add(mix(self.clusters[c]));
             *print = mix(member.clusters.clone().fold(0, sum));
@@ -132,38 +168,56 @@ impl Fingerprints {
 
     /// Profiles by what they were and the clusters they are in.
     fn see_clusters(&mut self, profiles: &Profiles) {
-        for (s, print) in self.profiles.iter_mut().enumerate() {
-            let mut sum = 0u64;
-            profiles.for_each_entry(s, |h, c, p| {
-                let seen = self.clusters[c] ^ self.members[h].rotate_left(17);
-                sum = sum.wrapping_add(mix(seen ^ mix(rough(p))));
-            });
-            // The rotation keeps a print from cancelling against an equal sum.
-            *print = mix(print.rotate_left(31) ^ mix(sum));
+        // What a profile sees of each cluster, but for its membership.
+        let mut seen = self.clusters.clone();
+        for (member, print) in profiles.members().iter().zip(&self.members) {
+            seen[member.clusters.clone()].iter_mut().for_each(|c| *c ^= print.rotate_left(17));
         }
+        let seen_whole: Vec<u64> = seen.iter().map(|c| mix(c ^ mix(rough(1.0)))).collect();
+        // The rotation keeps a print from cancelling against an equal sum.
+        let next = |print: u64, sum: u64| mix(print.rotate_left(31) ^ mix(sum));
+        self.profiles.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, prints)| {
+            let start = chunk * CHUNK;
+            if profiles.is_hard() {
+                profiles.for_each_row(start..start + prints.len(), |s, clusters| {
+                    let add = |sum: u64, &c: &u32| sum.wrapping_add(seen_whole[c as usize]);
+                    prints[s - start] = next(prints[s - start], clusters.iter().fold(0, add));
+                });
+                return;
+            }
+            for (i, print) in prints.iter_mut().enumerate() {
+                let mut sum = 0u64;
+                profiles.for_each_entry(start + i, |_, c, p| {
+                    sum = sum.wrapping_add(mix(seen[c] ^ mix(rough(p))));
+                });
+                *print = next(*print, sum);
+            }
+        });
     }
 
+    fn sort(&mut self) {
+        let prints = self.profiles.par_iter().enumerate();
+        prints.map(|(s, &print)| (print, s as u32)).collect_into_vec(&mut self.order);
+        self.order.par_sort_unstable();
+    }
+
+    /// The number of distinct fingerprints, as of the last sort.
     fn n_distinct(&self) -> usize {
-        let mut prints = self.profiles.clone();
-        prints.sort_unstable();
-        prints.dedup();
-        prints.len()
+        let steps = self.order.par_windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
+        steps + usize::from(!self.order.is_empty())
     }
 
-    /// The first profile of the tie with the smallest fingerprint.
+    /// The first profile of the tie with the smallest fingerprint, as of the last sort.
     fn first_tied(&self) -> Option<usize> {
-        let order = sorted(&self.profiles, 0..self.profiles.len());
-        let tied = order
-            .windows(2)
-            .find(|pair| self.profiles[pair[0] as usize] == self.profiles[pair[1] as usize]);
-        tied.map(|pair| pair[0] as usize)
+        let tied = self.order.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        tied.map(|pair| pair[0].1 as usize)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::{Ensemble, HardMember, SoftMember};
+    use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
     use crate::linalg::Matrix;
     use crate::rng::{Rng, Stream};
     use crate::run::Run;
@@ -244,6 +298,38 @@ mod tests {
         let mut codes: Vec<_> = rows.into_iter().map(|row| row[0]).collect();
         codes.sort_unstable();
         assert_eq!(codes, (0..30_000).map(Some).collect::<Vec<_>>());
+    }
+
+    /// Hard and mixed ensembles of several chunks.
+    #[test]
+    fn the_order_does_not_depend_on_threads() {
+        let column = |h: u64| {
+            let labels = (0..40_000u64).map(|i| mix(i ^ (h << 40)) % (3 + 90 * h));
+            HardMember::from_integers("", labels.map(|c| (c != 2).then_some(c as i64)))
+        };
+        let drawn = (0..40_000u64).map(|i| (mix(i) % 5) as f64 / 4.0);
+        let soft = Matrix::from_vec(40_000, 2, drawn.flat_map(|p| [p, 1.0 - p]).collect());
+        let soft = SoftMember::new("", soft, vec!["a".into(), "b".into()]).unwrap();
+        let hard: Vec<Member> = (0..6).map(|h| column(h).into()).collect();
+        let mixed = hard[..4].iter().cloned().chain([soft.into()]).collect();
+        for members in [hard, mixed] {
+            let ensemble = Ensemble::new(members).unwrap();
+            let profiles = Profiles::new(&ensemble, &Run::new(0)).unwrap();
+            assert!(profiles.len() > CHUNK);
+            let order = |threads| {
+                let run = Run::new(0).threads(threads);
+                let canonical = run.install(|| Canonical::new(&profiles));
+                (
+                    canonical.profiles,
+                    canonical.profile_at,
+                    canonical.member_at,
+                    canonical.cluster_at,
+                )
+            };
+            let one = order(1);
+            assert_eq!(order(2), one);
+            assert_eq!(order(5), one);
+        }
     }
 
     proptest! {

@@ -5,11 +5,14 @@
 //! seems to need an $n \times n$ matrix needs only these products. For hard members they are group
 //! sums and look-ups: nothing is multiplied by zeros and ones.
 //!
-//! All run in parallel over fixed chunks of profiles whose partial results are added in chunk
-//! order: the same bits at any number of threads.
+//! All run in parallel, either over parts of the result or over fixed chunks of profiles whose
+//! partial results are added in chunk order: the same bits at any number of threads.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
 use crate::linalg::Matrix;
 
@@ -21,23 +24,49 @@ impl Profiles {
     /// scaled by `scale[s]`. With `scale` the weights this is $H^T W X$.
     ///
     /// Cost: $O(u r c)$ time for hard members.
+    ///
+    /// # Panics
+    ///
+    /// If `x` or `scale` does not have one row a profile.
     pub fn group_sums(&self, x: &Matrix, scale: &[f64]) -> Matrix {
         assert_eq!((x.nrows(), scale.len()), (self.len(), self.len()), "one row a profile");
-        let c = x.ncols();
-        self.sum_over_chunks(self.n_clusters() * c, |s, sums| {
-            let row = x.row(s);
-            self.for_each_entry(s, |_, cluster, p| {
-                let weight = scale[s] * p;
-                let sums = &mut sums[cluster * c..(cluster + 1) * c];
-                sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * x);
-            });
-        })
-        .into_matrix(self.n_clusters(), c)
+        let (k, c) = (self.n_clusters(), x.ncols());
+        let stride = padded(c);
+        let sums = self.sum_over_ranges(k * stride, |rows, sums| {
+            let mut scaled = vec![0.0; stride];
+            if !self.is_hard() {
+                for s in rows {
+                    self.for_each_entry(s, |_, cluster, p| {
+                        let weight = scale[s] * p;
+                        let sums = &mut sums[cluster * stride..(cluster + 1) * stride];
+                        sums.iter_mut().zip(x.row(s)).for_each(|(sum, x)| *sum += weight * x);
+                    });
+                }
+                return;
+            }
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    self.for_each_row(rows, |s, clusters| {
+                        let weight = scale[s];
+                        scaled.iter_mut().zip(x.row(s)).for_each(|(y, x)| *y = weight * x);
+                        for &cluster in clusters {
+                            add(&mut sums[cluster as usize * stride..][..stride], &scaled);
+                        }
+                    });
+                },
+            );
+        });
+        Matrix::from_fn(k, c, |i, j| sums[i * stride + j])
     }
 
     /// $H Y$: for every profile the sum of the rows of `y` over the clusters it is in.
     ///
     /// Cost: $O(u r c)$ time for hard members.
+    ///
+    /// # Panics
+    ///
+    /// If `y` does not have one row a cluster.
     pub fn spread(&self, y: &Matrix) -> Matrix {
         assert_eq!(y.nrows(), self.n_clusters(), "one row a cluster");
         let c = y.ncols();
@@ -45,12 +74,34 @@ impl Profiles {
         if c == 0 {
             return out;
         }
-        out.as_mut_slice().par_chunks_mut(CHUNK * c).enumerate().for_each(|(chunk, rows)| {
-            for (i, row) in rows.chunks_exact_mut(c).enumerate() {
-                self.for_each_entry(chunk * CHUNK + i, |_, cluster, p| {
-                    row.iter_mut().zip(y.row(cluster)).for_each(|(out, y)| *out += p * y);
-                });
+        let stride = padded(c);
+        let mut wide = vec![0.0; y.nrows() * stride];
+        for (wide, row) in wide.chunks_exact_mut(stride).zip(y.iter_rows()) {
+            wide[..c].copy_from_slice(row);
+        }
+        out.as_mut_slice().par_chunks_mut(CHUNK * c).enumerate().for_each(|(chunk, out)| {
+            let start = chunk * CHUNK;
+            if !self.is_hard() {
+                for (i, out) in out.chunks_exact_mut(c).enumerate() {
+                    self.for_each_entry(start + i, |_, cluster, p| {
+                        out.iter_mut().zip(y.row(cluster)).for_each(|(out, y)| *out += p * y);
+                    });
+                }
+                return;
             }
+            let mut sum = vec![0.0; stride];
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    self.for_each_row(start..start + out.len() / c, |s, clusters| {
+                        sum.fill(0.0);
+                        for &cluster in clusters {
+                            add(&mut sum, &wide[cluster as usize * stride..][..stride]);
+                        }
+                        out[(s - start) * c..][..c].copy_from_slice(&sum[..c]);
+                    });
+                },
+            );
         });
         out
     }
@@ -59,34 +110,71 @@ impl Profiles {
     /// matrix $G = H^T W H$ of weighted cluster overlaps.
     ///
     /// Cost: $O(u r^2)$ time for hard members.
+    ///
+    /// # Panics
+    ///
+    /// If `scale` does not have one number a profile.
     pub fn gram(&self, scale: &[f64]) -> Matrix {
         assert_eq!(scale.len(), self.len(), "one scale a profile");
         let k = self.n_clusters();
-        self.sum_over_chunks_with(
-            k * k,
-            || Vec::with_capacity(self.n_members()),
-            |s, entries: &mut Vec<(usize, f64)>, sums| {
+        let mut gram = Matrix::zeros(k, k);
+        // The rows of one member's clusters are a task: nothing needs to be added up afterwards, and
+        // the part of the matrix that is written at random stays small. Only entries on and right
+        // of the diagonal are computed.
+        let mut rest = gram.as_mut_slice();
+        let mut blocks = Vec::with_capacity(self.n_members());
+        for member in self.members() {
+            let (block, others) = rest.split_at_mut(member.n_clusters() * k);
+            blocks.push(block);
+            rest = others;
+        }
+        blocks.into_par_iter().enumerate().with_max_len(1).for_each(|(h, block)| {
+            if self.is_hard() {
+                let first = self.first_clusters();
+                with_codes!(self.codes(), codes => hard_gram(codes, first, h, scale, block, k));
+                return;
+            }
+            let own = self.members()[h].clusters.clone();
+            let mut entries = Vec::new();
+            for s in 0..self.len() {
                 entries.clear();
-                self.for_each_entry(s, |_, cluster, p| entries.push((cluster, p)));
-                for &(a, p) in entries.iter() {
-                    let weight = scale[s] * p;
-                    let sums = &mut sums[a * k..(a + 1) * k];
-                    for &(b, q) in entries.iter() {
-                        sums[b] += weight * q;
+                self.for_each_entry(s, |l, cluster, p| {
+                    if l >= h {
+                        entries.push((cluster, p));
+                    }
+                });
+                for (i, &(a, p)) in
+                    entries.iter().enumerate().take_while(|(_, e)| own.contains(&e.0))
+                {
+                    let sums = &mut block[(a - own.start) * k..][..k];
+                    for &(b, q) in &entries[i..] {
+                        sums[b] += scale[s] * p * q;
                     }
                 }
-            },
-        )
-        .into_matrix(k, k)
+            }
+        });
+        for a in 1..k {
+            for b in 0..a {
+                gram[(a, b)] = gram[(b, a)];
+            }
+        }
+        gram
     }
 
     /// $H^T w$: the weight of every cluster.
     pub fn cluster_weights(&self) -> Vec<f64> {
-        self.sum_over_chunks(self.n_clusters(), |s, sums| {
-            let w = self.weights()[s];
-            self.for_each_entry(s, |_, cluster, p| sums[cluster] += w * p);
+        let weights = self.weights();
+        self.sum_over_ranges(self.n_clusters(), |rows, sums| {
+            if self.is_hard() {
+                self.for_each_row(rows, |s, clusters| {
+                    clusters.iter().for_each(|&cluster| sums[cluster as usize] += weights[s]);
+                });
+                return;
+            }
+            for s in rows {
+                self.for_each_entry(s, |_, cluster, p| sums[cluster] += weights[s] * p);
+            }
         })
-        .0
     }
 
     /// For every profile the number of members that label it.
@@ -108,12 +196,25 @@ impl Profiles {
     }
 
     /// [`sum_over_chunks`](Self::sum_over_chunks) with a scratch value for every chunk.
-    fn sum_over_chunks_with<S>(
+    pub(crate) fn sum_over_chunks_with<S>(
         &self,
         len: usize,
         scratch: impl Fn() -> S + Sync,
         add: impl Fn(usize, &mut S, &mut [f64]) + Sync,
     ) -> Sums {
+        Sums(self.sum_over_ranges(len, |rows, sums| {
+            let mut scratch = scratch();
+            rows.for_each(|s| add(s, &mut scratch, sums));
+        }))
+    }
+
+    /// Adds up `len` numbers over all profiles, `add(rows, sums)` adding what the profiles `rows`
+    /// give.
+    pub(crate) fn sum_over_ranges(
+        &self,
+        len: usize,
+        add: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    ) -> Vec<f64> {
         // A wave of chunks at a time bounds the memory of partial sums; its size is fixed, so the
         // order of additions is too.
         const WAVE: usize = 16;
@@ -124,10 +225,7 @@ impl Profiles {
                 .into_par_iter()
                 .map(|chunk| {
                     let mut sums = vec![0.0; len];
-                    let mut scratch = scratch();
-                    for s in chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len()) {
-                        add(s, &mut scratch, &mut sums);
-                    }
+                    add(chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len()), &mut sums);
                     sums
                 })
                 .collect();
@@ -135,24 +233,66 @@ impl Profiles {
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
-        Sums(total)
+        total
+    }
+}
+
+/// Columns rounded up to whole vector registers, unless there is only one.
+fn padded(columns: usize) -> usize {
+    if columns == 1 { 1 } else { columns.next_multiple_of(LANES) }
+}
+
+const LANES: usize = 4;
+
+/// `sum += x`, both [`padded`].
+#[expect(clippy::inline_always, reason = "inlined it is compiled for the vectors of its caller")]
+#[inline(always)]
+fn add(sum: &mut [f64], x: &[f64]) {
+    let (sums, rest) = sum.as_chunks_mut::<LANES>();
+    for (sum, x) in sums.iter_mut().zip(x.as_chunks::<LANES>().0) {
+        for lane in 0..LANES {
+            sum[lane] += x[lane];
+        }
+    }
+    if let [sum] = rest {
+        *sum += x[0];
+    }
+}
+
+/// Adds to `block`, the rows of the Gram matrix that belong to member `h`, the overlaps with this
+/// and all later members.
+fn hard_gram<C: Code>(
+    codes: &[C],
+    first: &[u32],
+    h: usize,
+    scale: &[f64],
+    block: &mut [f64],
+    k: usize,
+) {
+    for (row, &scale) in codes.chunks_exact(first.len()).zip(scale) {
+        if let Some(a) = row[h].index() {
+            let sums = &mut block[a * k..(a + 1) * k];
+            for (code, &first) in row[h..].iter().zip(&first[h..]) {
+                if let Some(b) = code.index() {
+                    sums[first as usize + b] += scale;
+                }
+            }
+        }
     }
 }
 
 /// Sums over all profiles.
 pub(crate) struct Sums(pub(crate) Vec<f64>);
 
-impl Sums {
-    fn into_matrix(self, rows: usize, columns: usize) -> Matrix {
-        Matrix::from_vec(rows, columns, self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::ensemble::profiles::mix;
     use crate::ensemble::{Ensemble, HardMember, SoftMember};
     use crate::run::Run;
+    use crate::testing::{Kinds, dense_incidence, ensembles, profiles};
 
     /// A hard member with a missing label and a soft one; objects 0 and 3 are equal.
     fn mixed() -> Profiles {
@@ -179,5 +319,57 @@ mod tests {
         assert_eq!(profiles.spread(&y), spread);
         assert_eq!(profiles.cluster_weights(), [2.0, 1.0, 2.25, 1.75]);
         assert_eq!(profiles.label_counts(), [2, 2, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn products_agree_with_the_dense_matrix_for_any_ensemble(
+            ensemble in prop_oneof![ensembles(Kinds::PLAIN, 12, 5), ensembles(Kinds::ALL, 12, 5)],
+            c in 0..10usize,
+        ) {
+            let profiles = profiles(&ensemble);
+            let (u, k) = (profiles.len(), profiles.n_clusters());
+            let h = dense_incidence(&profiles);
+            let w = profiles.weights();
+            let close = |a: &Matrix, entry: &dyn Fn(usize, usize) -> f64| {
+                let index = |i: usize| (i / a.ncols(), i % a.ncols());
+                let differs = |i: usize| (a[index(i)] - entry(index(i).0, index(i).1)).abs() > 1e-12;
+                !(0..a.as_slice().len()).any(differs)
+            };
+            let sum = |count: usize, term: &dyn Fn(usize) -> f64| (0..count).map(term).sum::<f64>();
+            let gram = profiles.gram(w);
+            prop_assert!(close(&gram, &|a, b| sum(u, &|s| w[s] * h[(s, a)] * h[(s, b)])));
+            let x = Matrix::from_fn(u, c, |s, j| ((3 * s + 7 * j) % 11) as f64 / 7.0);
+            let sums = profiles.group_sums(&x, w);
+            prop_assert_eq!((sums.nrows(), sums.ncols()), (k, c));
+            prop_assert!(close(&sums, &|a, j| sum(u, &|s| w[s] * h[(s, a)] * x[(s, j)])));
+            let y = Matrix::from_fn(k, c, |a, j| ((5 * a + 3 * j) % 13) as f64 / 11.0);
+            prop_assert!(close(&profiles.spread(&y), &|s, j| sum(k, &|a| h[(s, a)] * y[(a, j)])));
+            let weights = Matrix::from_vec(k, 1, profiles.cluster_weights());
+            prop_assert!(close(&weights, &|a, _| sum(u, &|s| w[s] * h[(s, a)])));
+        }
+    }
+
+    /// Several chunks and all products: the same bits whatever the number of threads.
+    #[test]
+    fn products_do_not_depend_on_threads() {
+        let column = |h: u64| {
+            let labels = (0..40_000u64).map(|i| mix(i ^ (h << 40)) % (3 + 90 * h));
+            HardMember::from_integers("", labels.map(|c| (c != 2).then_some(c as i64))).into()
+        };
+        let ensemble = Ensemble::new((0..6).map(column).collect()).unwrap();
+        let profiles = profiles(&ensemble);
+        assert!(profiles.len() > 2 * CHUNK && profiles.has_missing());
+        let x = Matrix::from_fn(profiles.len(), 3, |s, j| mix((3 * s + j) as u64) as f64);
+        let scale: Vec<f64> = x.iter_rows().map(|row| row[0] / 1e9).collect();
+        let products = |threads| {
+            Run::new(0).threads(threads).install(|| {
+                let sums = profiles.group_sums(&x, &scale);
+                (profiles.spread(&sums), profiles.gram(&scale), profiles.cluster_weights(), sums)
+            })
+        };
+        let one = products(1);
+        assert_eq!(products(2), one);
+        assert_eq!(products(5), one);
     }
 }

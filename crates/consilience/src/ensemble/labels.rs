@@ -96,6 +96,45 @@ impl Labels {
         labels
     }
 
+    /// Appends the code of cluster `index`, or of a missing label; widens the codes if need be.
+    #[inline]
+    pub fn push(&mut self, index: Option<usize>) {
+        match (&mut *self, index) {
+            (Labels::U8(codes), None) => codes.push(u8::MISSING),
+            (Labels::U16(codes), None) => codes.push(u16::MISSING),
+            (Labels::U32(codes), None) => codes.push(u32::MISSING),
+            (Labels::U8(codes), Some(i)) if i < u8::CAPACITY => codes.push(u8::from_index(i)),
+            (Labels::U16(codes), Some(i)) if i < u16::CAPACITY => codes.push(u16::from_index(i)),
+            (Labels::U32(codes), Some(i)) => codes.push(u32::from_index(i)),
+            (_, Some(i)) => {
+                self.widen(i + 1);
+                self.push(index);
+            }
+        }
+    }
+
+    /// Makes the codes wide enough for `clusters` clusters.
+    pub fn widen(&mut self, clusters: usize) {
+        fn converted<C: Code, D: Code>(codes: &[C]) -> Vec<D> {
+            codes.iter().map(|code| code.convert()).collect()
+        }
+        *self = match (&*self, Self::with_capacity(clusters, 0)) {
+            (Labels::U8(codes), Labels::U16(_)) => Labels::U16(converted(codes)),
+            (Labels::U8(codes), Labels::U32(_)) => Labels::U32(converted(codes)),
+            (Labels::U16(codes), Labels::U32(_)) => Labels::U32(converted(codes)),
+            _ => return,
+        };
+    }
+
+    /// The same labels with cluster `i` called `rename(i)`, all below `clusters`; `None` makes it
+    /// missing.
+    #[must_use]
+    pub fn renamed(&self, clusters: usize, rename: impl Fn(usize) -> Option<usize>) -> Self {
+        with_codes!(self, codes => {
+            Self::from_indices(clusters, codes.iter().map(|code| code.index().and_then(&rename)))
+        })
+    }
+
     /// How many codes there are.
     pub fn len(&self) -> usize {
         with_codes!(self, codes => codes.len())
@@ -107,6 +146,7 @@ impl Labels {
     }
 
     /// The cluster index at `i`, or `None` if missing.
+    #[inline]
     pub fn get(&self, i: usize) -> Option<usize> {
         with_codes!(self, codes => codes[i].index())
     }
@@ -122,9 +162,38 @@ impl Labels {
     }
 }
 
+impl<'a> IntoIterator for &'a Labels {
+    type Item = Option<usize>;
+    type IntoIter = Box<dyn Iterator<Item = Option<usize>> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_widen_where_they_stand() {
+        let mut labels = Labels::U8(vec![0, u8::MISSING]);
+        for (index, width) in [(254, 1), (255, 2), (65_534, 2), (65_535, 4)] {
+            labels.push(Some(index));
+            assert_eq!(labels.bytes(), width * labels.len());
+        }
+        labels.push(None);
+        labels.widen(3);
+        let expected = [Some(0), None, Some(254), Some(255), Some(65_534), Some(65_535), None];
+        assert_eq!(labels.iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn renamed_labels_are_as_narrow_as_they_fit() {
+        let labels = Labels::U16(vec![0, 300, u16::MISSING, 1]);
+        let renamed = labels.renamed(2, |i| (i > 0).then_some(usize::from(i == 1)));
+        assert_eq!(renamed, Labels::U8(vec![u8::MISSING, 0, u8::MISSING, 1]));
+    }
 
     #[test]
     fn width_follows_the_number_of_clusters() {

@@ -1,5 +1,7 @@
 //! One clustering of the ensemble, hard or soft.
 
+use rayon::prelude::*;
+
 use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -216,14 +218,15 @@ impl Member {
         match self {
             Member::Hard(m) => m.clone(),
             Member::Soft(m) => {
-                let mut encoder = crate::ensemble::LabelEncoder::new();
-                for row in m.memberships.iter_rows() {
-                    match argmax(row).filter(|&j| row[j] > 0.0) {
-                        Some(j) => encoder.push_text(&m.clusters[j]),
-                        None => encoder.push_missing(),
-                    }
-                }
-                encoder.finish(m.name.clone())
+                let largest = |i: usize| {
+                    let row = m.memberships.row(i);
+                    argmax(row).filter(|&j| row[j] > 0.0).map_or(u32::MAX, |j| j as u32)
+                };
+                let largest: Vec<u32> =
+                    (0..m.memberships.nrows()).into_par_iter().map(largest).collect();
+                let (labels, clusters) = Labels::from_integers(&largest, |_, j| j == u32::MAX);
+                let clusters = clusters.iter().map(|&j| m.clusters[j as usize].clone()).collect();
+                HardMember::from_parts(m.name.clone(), labels, clusters)
             }
         }
     }

@@ -16,6 +16,7 @@ mod merge;
 mod packing;
 mod prefixes;
 mod profiles;
+mod recode;
 
 pub use agreement::Majority;
 pub(crate) use agreement::{agreement, agreement_cost};
@@ -30,3 +31,4 @@ pub use labels::{Code, Labels};
 pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};
+pub use recode::Integer;

@@ -5,14 +5,18 @@
 //! back. This is exact, not an approximation. A missing label is part of the tuple; rows of soft
 //! memberships merge when they are equal bit by bit.
 
+mod gather;
+mod reorder;
+
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::ensemble::collection::Ensemble;
 use crate::ensemble::labels::{Code, Labels, with_codes};
-use crate::ensemble::member::{Member, argmax};
+use crate::ensemble::member::argmax;
 use crate::ensemble::merge::{Merged, merge};
+use crate::ensemble::profiles::gather::{gather, gather_soft};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -22,9 +26,6 @@ pub const MISSING: u32 = u32::MAX;
 
 /// In the map from objects to profiles: no member labels the object, it has no profile.
 pub const NO_PROFILE: u32 = u32::MAX;
-
-/// Profiles whose rows are gathered at a time, column by column.
-const GATHER: usize = 1024;
 
 /// One member as the profiles see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,29 @@ enum Column {
 }
 
 impl ProfileMember {
+    /// Members with these names, numbers of clusters and kinds (hard or not), one after the other.
+    fn lay_out(members: impl Iterator<Item = (String, usize, bool)>) -> Vec<ProfileMember> {
+        let (mut first, mut n_hard, mut n_soft) = (0, 0, 0);
+        let lay_out = |(name, k_h, hard)| {
+            let clusters = first..first + k_h;
+            first += k_h;
+            let column = if hard {
+                n_hard += 1;
+                Column::Hard(n_hard - 1)
+            } else {
+                n_soft += k_h;
+                Column::Soft(n_soft - k_h)
+            };
+            ProfileMember { name, clusters, column }
+        };
+        members.map(lay_out).collect()
+    }
+
+    /// The first cluster of every hard member in turn.
+    fn first_clusters(members: &[ProfileMember]) -> Vec<u32> {
+        members.iter().filter(|m| m.is_hard()).map(|m| m.clusters.start as u32).collect()
+    }
+
     /// The number of its clusters, $k_h$.
     pub fn n_clusters(&self) -> usize {
         self.clusters.len()
@@ -72,6 +96,8 @@ pub struct Profiles {
     weights: Vec<f64>,
     map: Vec<u32>,
     has_missing: bool,
+    /// Of every hard member in turn its first cluster among all.
+    first_clusters: Vec<u32>,
 }
 
 impl Profiles {
@@ -91,27 +117,16 @@ impl Profiles {
                         .to_owned(),
             });
         }
-        let mut first = 0;
-        let (mut n_hard, mut n_soft) = (0, 0);
-        let mut members = Vec::with_capacity(ensemble.members().len());
-        for member in ensemble.members() {
-            let k_h = member.clusters().len();
-            let column = match member {
-                Member::Hard(_) => {
-                    n_hard += 1;
-                    Column::Hard(n_hard - 1)
-                }
-                Member::Soft(_) => {
-                    n_soft += k_h;
-                    Column::Soft(n_soft - k_h)
-                }
-            };
-            let clusters = first..first + k_h;
-            first += k_h;
-            members.push(ProfileMember { name: member.name().to_owned(), clusters, column });
-        }
-        let widest = ensemble.members().iter().filter(|m| m.is_hard());
-        let widest = widest.map(|m| m.clusters().len()).max().unwrap_or(0);
+        let members = ProfileMember::lay_out(
+            ensemble
+                .members()
+                .iter()
+                .map(|m| (m.name().to_owned(), m.clusters().len(), m.is_hard())),
+        );
+        let (hard, soft): (Vec<_>, Vec<_>) = members.iter().partition(|m| m.is_hard());
+        let widest = hard.iter().map(|m| m.n_clusters()).max().unwrap_or(0);
+        let n_hard = hard.len();
+        let n_soft = soft.iter().map(|m| m.n_clusters()).sum();
         run.install(|| {
             let Merged { map, first, weights } = merge(ensemble, run)?;
             let hard = match Labels::with_capacity(widest, 0) {
@@ -120,23 +135,32 @@ impl Profiles {
                 Labels::U32(_) => Labels::U32(gather(ensemble, &first, n_hard)),
             };
             let soft = gather_soft(ensemble, &first, n_soft);
-            let mut profiles =
-                Profiles { members, hard, n_hard, soft, weights, map, has_missing: false };
+            let first_clusters = ProfileMember::first_clusters(&members);
+            let mut profiles = Profiles {
+                members,
+                hard,
+                n_hard,
+                soft,
+                weights,
+                map,
+                has_missing: false,
+                first_clusters,
+            };
             profiles.has_missing = profiles.find_missing();
             Ok(profiles)
         })
     }
 
     fn find_missing(&self) -> bool {
-        with_codes!(&self.hard, codes => codes.par_chunks(1 << 16).any(|codes| {
-            codes.iter().any(|code| code.index().is_none())
-        })) || self.members.iter().any(|member| match member.column {
-            Column::Hard(_) => false,
-            Column::Soft(first) => {
-                let columns = first..first + member.n_clusters();
-                self.soft.iter_rows().any(|row| row[columns.clone()].iter().all(|&p| p == 0.0))
-            }
-        })
+        fn missing<C: Code>(codes: &[C]) -> bool {
+            codes.contains(&C::MISSING)
+        }
+        let hard = with_codes!(&self.hard, codes => codes.par_chunks(1 << 16).any(missing));
+        let soft = |h| {
+            let unlabelled = |s| !self.is_labelled(s, h);
+            !self.members[h].is_hard() && (0..self.len()).into_par_iter().any(unlabelled)
+        };
+        hard || (0..self.members.len()).any(soft)
     }
 
     /// The number of profiles, $u$.
@@ -201,29 +225,99 @@ impl Profiles {
         &self.hard
     }
 
+    /// The first cluster, counted through all members, of every hard member in turn: with
+    /// [`codes`](Self::codes) all that is needed to visit the labels in a loop of one's own.
+    pub fn first_clusters(&self) -> &[u32] {
+        &self.first_clusters
+    }
+
     /// Writes into `row[h]` the cluster, counted through all members, that member `h` puts profile
     /// `s` in, or [`MISSING`]. For ensembles of hard members only.
     ///
     /// # Panics
     ///
     /// If a member is soft or `row` does not hold one entry a member.
+    #[inline]
     pub fn clusters_into(&self, s: usize, row: &mut [u32]) {
         assert!(self.is_hard(), "soft members have no single cluster");
         assert_eq!(row.len(), self.n_hard, "one entry a member");
         with_codes!(&self.hard, codes => {
             let codes = &codes[s * self.n_hard..(s + 1) * self.n_hard];
-            for ((out, &code), member) in row.iter_mut().zip(codes).zip(&self.members) {
-                *out = code.index().map_or(MISSING, |c| (member.clusters.start + c) as u32);
+            for ((out, code), first) in row.iter_mut().zip(codes).zip(&self.first_clusters) {
+                *out = code.index().map_or(MISSING, |c| first + c as u32);
+            }
+        });
+    }
+
+    /// Calls `visit(s, clusters)` for each of the profiles `rows` in turn with the clusters, counted
+    /// through all members, that it is in; members that do not label it are left out. For ensembles
+    /// of hard members only.
+    ///
+    /// This is the fast way through many profiles: the width of the codes is looked up once.
+    ///
+    /// ```
+    /// use consilience::Run;
+    /// use consilience::ensemble::{Ensemble, HardMember, Profiles};
+    /// let a = HardMember::from_integers("a", [Some(0), Some(1)]);
+    /// let b = HardMember::from_integers("b", [None, Some(9)]);
+    /// let ensemble = Ensemble::new(vec![a.into(), b.into()])?;
+    /// let profiles = Profiles::new(&ensemble, &Run::new(0))?;
+    /// let mut rows = Vec::new();
+    /// profiles.for_each_row(0..2, |_, clusters| rows.push(clusters.to_vec()));
+    /// assert_eq!(rows, [vec![0], vec![1, 2]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If a member is soft.
+    #[inline]
+    pub fn for_each_row(&self, rows: Range<usize>, mut visit: impl FnMut(usize, &[u32])) {
+        assert!(self.is_hard(), "soft members have no single cluster");
+        let r = self.n_hard;
+        let mut clusters = vec![0; r];
+        with_codes!(&self.hard, codes => {
+            let codes = &codes[rows.start * r..rows.end * r];
+            if self.has_missing {
+                for (s, codes) in rows.zip(codes.chunks_exact(r)) {
+                    let mut len = 0;
+                    for (&code, first) in codes.iter().zip(&self.first_clusters) {
+                        // Written in any case and kept if there: no branch to guess wrong.
+                        clusters[len] = first.wrapping_add(code.plus_one() as u32).wrapping_sub(1);
+                        len += usize::from(code.index().is_some());
+                    }
+                    visit(s, &clusters[..len]);
+                }
+            } else {
+                for (s, codes) in rows.zip(codes.chunks_exact(r)) {
+                    let codes = codes.iter().zip(&self.first_clusters);
+                    for (cluster, (code, first)) in clusters.iter_mut().zip(codes) {
+                        *cluster = first + code.plus_one() as u32 - 1;
+                    }
+                    visit(s, &clusters);
+                }
             }
         });
     }
 
     /// Calls `visit(h, cluster, membership)` for every non-zero entry of row `s` of $H$, members
     /// and clusters in order. Hard labels have membership 1.
+    #[inline]
     pub fn for_each_entry(&self, s: usize, mut visit: impl FnMut(usize, usize, f64)) {
-        for h in 0..self.members.len() {
-            self.for_each_entry_of(s, h, |c, p| visit(h, c, p));
+        if !self.is_hard() {
+            for h in 0..self.members.len() {
+                self.for_each_entry_of(s, h, |c, p| visit(h, c, p));
+            }
+            return;
         }
+        with_codes!(&self.hard, codes => {
+            let codes = &codes[s * self.n_hard..(s + 1) * self.n_hard];
+            for (h, (code, &first)) in codes.iter().zip(&self.first_clusters).enumerate() {
+                if let Some(c) = code.index() {
+                    visit(h, first as usize + c, 1.0);
+                }
+            }
+        });
     }
 
     /// Calls `visit(cluster, membership)` for every non-zero entry of row `s` of $H$ that belongs to
@@ -260,6 +354,7 @@ impl Profiles {
     }
 
     /// Whether member `h` labels profile `s`.
+    #[inline]
     pub fn is_labelled(&self, s: usize, h: usize) -> bool {
         match self.members[h].column {
             Column::Hard(column) => self.hard.get(s * self.n_hard + column).is_some(),
@@ -272,6 +367,7 @@ impl Profiles {
 
     /// The cluster of member `h`, counted from 0 within the member, that profile `s` belongs to
     /// most, the first of equals; `None` if missing.
+    #[inline]
     pub fn label(&self, s: usize, h: usize) -> Option<usize> {
         match self.members[h].column {
             Column::Hard(column) => self.hard.get(s * self.n_hard + column),
@@ -282,160 +378,15 @@ impl Profiles {
         }
     }
 
-    /// The same ensemble written down in another order: `profile_at[i]`, `member_at[i]` and
-    /// `cluster_at[i]` say which of the present profiles, members and clusters (counted through all
-    /// members, those of one member together) stand at place `i` afterwards.
-    pub(crate) fn reordered(
-        &self,
-        profile_at: &[u32],
-        member_at: &[u32],
-        cluster_at: &[u32],
-    ) -> Profiles {
-        let profile_place = inverse(profile_at);
-        let cluster_place = inverse(cluster_at);
-        let (mut n_hard, mut n_soft, mut first) = (0, 0, 0);
-        let members: Vec<ProfileMember> = member_at
-            .iter()
-            .map(|&h| {
-                let old = &self.members[h as usize];
-                let k_h = old.n_clusters();
-                let column = match old.column {
-                    Column::Hard(_) => {
-                        n_hard += 1;
-                        Column::Hard(n_hard - 1)
-                    }
-                    Column::Soft(_) => {
-                        n_soft += k_h;
-                        Column::Soft(n_soft - k_h)
-                    }
-                };
-                first += k_h;
-                ProfileMember { name: old.name.clone(), clusters: first - k_h..first, column }
-            })
-            .collect();
-
-        fn codes<C: Code>(
-            old: &[C],
-            renamed: &[(usize, Vec<usize>)],
-            profile_at: &[u32],
-        ) -> Vec<C> {
-            let n_hard = renamed.len();
-            let mut new = Vec::with_capacity(old.len());
-            for &s in profile_at {
-                let row = &old[s as usize * n_hard..(s as usize + 1) * n_hard];
-                new.extend(renamed.iter().map(|(column, rename)| {
-                    row[*column].index().map_or(C::MISSING, |c| C::from_index(rename[c]))
-                }));
-            }
-            new
-        }
-        // For every hard column to be: the present column, and the new code of each code.
-        let renamed: Vec<(usize, Vec<usize>)> = member_at
-            .iter()
-            .zip(&members)
-            .filter_map(|(&h, new)| match self.members[h as usize].column {
-                Column::Hard(column) => {
-                    let old = self.members[h as usize].clusters.clone();
-                    let rename = old.map(|c| cluster_place[c] as usize - new.clusters.start);
-                    Some((column, rename.collect()))
-                }
-                Column::Soft(_) => None,
-            })
-            .collect();
-        let hard = match &self.hard {
-            Labels::U8(old) => Labels::U8(codes(old, &renamed, profile_at)),
-            Labels::U16(old) => Labels::U16(codes(old, &renamed, profile_at)),
-            Labels::U32(old) => Labels::U32(codes(old, &renamed, profile_at)),
-        };
-
-        // For every soft column to be: the present one.
-        let mut soft_at = vec![0; self.soft.ncols()];
-        for (&h, new) in member_at.iter().zip(&members) {
-            let old = &self.members[h as usize];
-            if let (Column::Soft(from), Column::Soft(to)) = (old.column, new.column) {
-                for j in 0..new.n_clusters() {
-                    let c = cluster_at[new.clusters.start + j] as usize;
-                    soft_at[to + j] = from + c - old.clusters.start;
-                }
-            }
-        }
-        let soft = Matrix::from_fn(self.len(), soft_at.len(), |i, j| {
-            self.soft[(profile_at[i] as usize, soft_at[j])]
-        });
-        let map = |&s: &u32| {
-            if s == NO_PROFILE { s } else { profile_place[s as usize] }
-        };
-        Profiles {
-            members,
-            hard,
-            n_hard: self.n_hard,
-            soft,
-            weights: profile_at.iter().map(|&s| self.weights[s as usize]).collect(),
-            map: self.map.iter().map(map).collect(),
-            has_missing: self.has_missing,
-        }
-    }
-
     /// One value a profile → one value an object; `None` where the object has no profile.
+    ///
+    /// # Panics
+    ///
+    /// If `values` does not hold one value a profile.
     pub fn expand<T: Clone>(&self, values: &[T]) -> Vec<Option<T>> {
         assert_eq!(values.len(), self.len(), "one value a profile");
         self.map.iter().map(|&s| values.get(s as usize).cloned()).collect()
     }
-}
-
-/// The codes of the hard members of the objects in `first`, row by row.
-fn gather<C: Code>(ensemble: &Ensemble, first: &[u32], n_hard: usize) -> Vec<C> {
-    let mut rows = vec![C::MISSING; first.len() * n_hard];
-    if n_hard > 0 {
-        rows.par_chunks_mut(GATHER * n_hard).zip(first.par_chunks(GATHER)).for_each(
-            |(rows, first)| {
-                let hard = ensemble.members().iter().filter_map(|member| match member {
-                    Member::Hard(m) => Some(m.labels()),
-                    Member::Soft(_) => None,
-                });
-                for (column, labels) in hard.enumerate() {
-                    with_codes!(labels, codes => {
-                        for (row, &i) in rows.chunks_exact_mut(n_hard).zip(first) {
-                            row[column] = codes[i as usize].convert();
-                        }
-                    });
-                }
-            },
-        );
-    }
-    rows
-}
-
-/// The memberships of the soft members of the objects in `first`, row by row.
-fn gather_soft(ensemble: &Ensemble, first: &[u32], n_soft: usize) -> Matrix {
-    let mut rows = vec![0.0; first.len() * n_soft];
-    if n_soft > 0 {
-        rows.par_chunks_mut(GATHER * n_soft).zip(first.par_chunks(GATHER)).for_each(
-            |(rows, first)| {
-                for (row, &i) in rows.chunks_exact_mut(n_soft).zip(first) {
-                    let mut rest = row;
-                    for member in ensemble.members() {
-                        if let Member::Soft(m) = member {
-                            let memberships = m.memberships().row(i as usize);
-                            let (own, others) = rest.split_at_mut(memberships.len());
-                            own.copy_from_slice(memberships);
-                            rest = others;
-                        }
-                    }
-                }
-            },
-        );
-    }
-    Matrix::from_vec(first.len(), n_soft, rows)
-}
-
-/// The inverse of a permutation.
-fn inverse(order: &[u32]) -> Vec<u32> {
-    let mut place = vec![0; order.len()];
-    for (new, &old) in order.iter().enumerate() {
-        place[old as usize] = new as u32;
-    }
-    place
 }
 
 /// A bijective mixing of 64 bits (the finisher of MurmurHash3).
@@ -443,4 +394,56 @@ pub(crate) fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     x ^ (x >> 33)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{Kinds, ensembles, profiles};
+
+    proptest! {
+        #[test]
+        fn all_ways_through_the_rows_tell_the_same(
+            ensemble in prop_oneof![ensembles(Kinds::PLAIN, 12, 5), ensembles(Kinds::HARD, 12, 5)],
+        ) {
+            let profiles = profiles(&ensemble);
+            let r = profiles.n_members();
+            let mut rows = Vec::new();
+            profiles.for_each_row(0..profiles.len(), |s, clusters| rows.push((s, clusters.to_vec())));
+            prop_assert_eq!(rows.len(), profiles.len());
+            for (i, (s, clusters)) in rows.into_iter().enumerate() {
+                prop_assert_eq!(s, i);
+                let mut row = vec![0; r];
+                profiles.clusters_into(s, &mut row);
+                let labelled: Vec<u32> = row.iter().copied().filter(|&c| c != MISSING).collect();
+                prop_assert_eq!(&clusters, &labelled);
+                let mut entries = vec![MISSING; r];
+                profiles.for_each_entry(s, |h, c, p| {
+                    assert_eq!(p, 1.0);
+                    entries[h] = c as u32;
+                });
+                prop_assert_eq!(&entries, &row);
+                for (h, member) in profiles.members().iter().enumerate() {
+                    let label = profiles.label(s, h).map(|c| (member.clusters.start + c) as u32);
+                    prop_assert_eq!(label, Some(row[h]).filter(|&c| c != MISSING));
+                    prop_assert_eq!(profiles.is_labelled(s, h), label.is_some());
+                    let mut own = Vec::new();
+                    profiles.for_each_entry_of(s, h, |c, _| own.push(c as u32));
+                    prop_assert_eq!(own, Vec::from_iter(label));
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "soft members have no single cluster")]
+    fn rows_of_soft_members_are_refused() {
+        let memberships = Matrix::from_vec(1, 2, vec![0.5, 0.5]);
+        let clusters = vec!["a".to_owned(), "b".to_owned()];
+        let soft = crate::ensemble::SoftMember::new("soft", memberships, clusters).unwrap();
+        let ensemble = Ensemble::new(vec![soft.into()]).unwrap();
+        profiles(&ensemble).for_each_row(0..1, |_, _| {});
+    }
 }
