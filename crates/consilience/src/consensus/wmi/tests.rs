@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use crate::rng::Rng;
+
 use super::reassign::Reassignment;
 use super::*;
 use crate::consensus::combine;
