@@ -17,6 +17,10 @@ help_of! {
     help: ["--help"];
     short_help: ["-h"];
     help_combine: ["combine", "--help"];
+    help_demo: ["demo", "--help"];
+    help_run: ["run", "--help"];
+    help_generate: ["generate", "--help"];
+    help_score: ["score", "--help"];
     help_methods: ["methods", "--help"];
     help_completions: ["completions", "--help"];
     version: ["--version"];
