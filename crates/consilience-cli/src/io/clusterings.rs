@@ -6,7 +6,7 @@ use consilience::Run;
 use consilience::ensemble::{Code, HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, SoftMember};
 use consilience::linalg::Matrix;
 
-use super::columns::{self, Named, no_column, whole_numbers};
+use super::columns::{self, Named, is_consensus, no_column, whole_numbers};
 use super::error::{InputError, Result, listed};
 use super::join::{Objects, Rows};
 use super::table::{Column, Ids, LabelColumn, Plan, Role, Table};
@@ -221,7 +221,7 @@ impl Plan for Clusterings<'_> {
         if !(0..names.len()).any(|j| named.is_data(j)) {
             return Err(InputError::NoColumns { file: file.to_owned() });
         }
-        Ok(named.roles(names.len(), |j| label_role(&names[j])))
+        Ok(named.roles(names.len(), |j| label_role(names, j)))
     }
 
     fn inspect(&self, table: &Table) -> Result<()> {
@@ -246,13 +246,17 @@ impl Plan for One<'_> {
         let cluster = names.iter().position(|name| name == "cluster");
         Ok(named.roles(names.len(), |j| match cluster {
             Some(cluster) if cluster != j => Role::Skip,
-            _ => label_role(&names[j]),
+            _ => label_role(names, j),
         }))
     }
 }
 
-fn label_role(name: &str) -> Role {
-    if soft_name(name).is_some() { Role::Numbers } else { Role::Labels }
+/// The role of a column that no option names.
+fn label_role(names: &[String], j: usize) -> Role {
+    if is_consensus(names) && ["id", "confidence"].contains(&&*names[j]) {
+        return Role::Skip;
+    }
+    if soft_name(&names[j]).is_some() { Role::Numbers } else { Role::Labels }
 }
 
 /// `NAME:CLUSTER`, the name of a column of memberships.
@@ -679,6 +683,19 @@ mod tests {
         assert_eq!((soft.name(), soft.clusters()), ("f", &["0".to_owned(), "1".to_owned()][..]));
         assert_eq!(soft.memberships().as_slice(), [0.25, 0.75, 0.0, 0.0, 1.0, 0.0]);
         assert_eq!(member(&table, 1).0, "h");
+    }
+
+    #[test]
+    fn of_a_consensus_only_the_clusters_are_read() {
+        let hard = "id,cluster,confidence\nx,0,0.75\ny,1,1\n";
+        let soft = "id,consensus:0,consensus:1\nx,0.75,0.25\ny,0,1\n";
+        let by_name = ReadOptions { id: Some("name".to_owned()), ..plain() };
+        for options in [plain(), by_name] {
+            let table = read(&[("a.csv", hard), ("b.csv", soft)], &options).unwrap();
+            assert_eq!(member(&table, 0), ("cluster", vec![Some("0"), Some("1")]));
+            assert_eq!((table.members.len(), table.members[1].name()), (2, "consensus"));
+            assert_eq!(table.ids.is_some(), options.id.is_some());
+        }
     }
 
     #[test]

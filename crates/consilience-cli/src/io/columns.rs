@@ -20,8 +20,10 @@ impl Named {
     /// Finds those that are there.
     pub(super) fn find(options: &ReadOptions, names: &[String]) -> Self {
         let place = |name: &String| names.iter().position(|n| n == name);
+        // Whatever the identifiers were called before, in a consensus they are called `id`.
+        let id = |name: &String| place(name).or(is_consensus(names).then_some(0));
         Named {
-            id: options.id.as_ref().and_then(place),
+            id: options.id.as_ref().and_then(id),
             truth: options.truth.as_ref().and_then(place),
             weights: options.weights.as_ref().and_then(place),
             drop: options.drop.iter().filter_map(place).collect(),
@@ -35,7 +37,8 @@ impl Named {
         let asked = asked.into_iter().filter_map(|(option, name)| Some((option, name.as_ref()?)));
         let drop = options.drop.iter().map(|name| ("--drop", name));
         for (option, name) in asked.chain(drop) {
-            if !names.contains(name) {
+            let renamed = option == "--id" && is_consensus(names);
+            if !names.contains(name) && !renamed {
                 return Err(no_column(option, name, file, names));
             }
         }
@@ -67,6 +70,13 @@ impl Named {
             && self.weights != Some(j)
             && !self.drop.contains(&j)
     }
+}
+
+/// Whether a table has the columns that this program writes a consensus with, hard or soft.
+pub(super) fn is_consensus(names: &[String]) -> bool {
+    let Some((first, rest)) = names.split_first() else { return false };
+    let soft = !rest.is_empty() && rest.iter().all(|name| name.starts_with("consensus:"));
+    first == "id" && (soft || rest == ["cluster", "confidence"])
 }
 
 /// The error that there is no column of this name.
