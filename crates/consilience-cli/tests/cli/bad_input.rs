@@ -61,7 +61,11 @@ const CASES: &[(&str, i32, &[&str])] = &[
         &["no parameter `treshold`", "did you mean `threshold`?"],
     ),
     ("combine labels.csv --set threshold=2", 2, &["`threshold` must be", "got 2"]),
-    ("combine labels.csv --set threshold=half", 2, &["`threshold` must be a number", "half"]),
+    (
+        "combine labels.csv --set threshold=half",
+        2,
+        &["`threshold` must be at least 0 and below 1", "half"],
+    ),
     ("combine labels.csv --set threshold", 2, &["KEY=VALUE"]),
     (
         "combine labels.csv --set threshold=0.5 --set threshold=0.6",
