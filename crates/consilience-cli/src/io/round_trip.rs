@@ -228,7 +228,8 @@ fn a_truncated_file_is_an_error_wherever_it_ends() {
         let bytes = fs::read(&path).unwrap();
         for len in 0..bytes.len() {
             fs::write(&path, &bytes[..len]).unwrap();
-            let read = read_clusterings(&[path.clone()], &ReadOptions::default(), &run());
+            let read =
+                read_clusterings(std::slice::from_ref(&path), &ReadOptions::default(), &run());
             assert!(read.is_err(), "{} cut to {len} of {}", path.display(), bytes.len());
         }
     }
@@ -245,7 +246,8 @@ fn a_damaged_file_never_brings_the_program_down() {
                 damaged[i] ^= flip;
                 fs::write(&path, &damaged).unwrap();
                 // An error, or another table: only a panic or an endless read would be wrong.
-                let _ = read_clusterings(&[path.clone()], &ReadOptions::default(), &run());
+                let _ =
+                    read_clusterings(std::slice::from_ref(&path), &ReadOptions::default(), &run());
             }
         }
     }

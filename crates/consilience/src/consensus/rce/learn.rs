@@ -10,10 +10,10 @@
 //! $R$ is negative semidefinite while $S^{-1}_{pp} > 0$: within a profile the entries off the diagonal
 //! belong to $D^-$ and those on it to $D^+$,
 //!
-//! $$ (D^+ \tilde A)_{st} = \lambda_2 \Bigl[ \sum_{s' \ne s} w_{s'} R^+_{ss'} B_{s't}
-//!    + (R_{ss} + \mu^{-1/2}) B_{st} \Bigr], \qquad
-//!    (D^- \tilde A)_{st} = \lambda_2 \Bigl[ \sum_{s' \ne s} w_{s'} R^-_{ss'} B_{s't}
-//!    - (w_s - 1) R_{ss} B_{st} \Bigr] , $$
+//! $$ (D^+ \tilde A)_{st} = \lambda_2 \Bigl[ \sum_{s' \ne s} w_{s'} R^+_{ss'} B_{s't} +
+//!    (R_{ss} + \mu^{-1/2}) B_{st} \Bigr], \qquad
+//!    (D^- \tilde A)_{st} = \lambda_2 \Bigl[ \sum_{s' \ne s} w_{s'} R^-_{ss'} B_{s't} -
+//!    (w_s - 1) R_{ss} B_{st} \Bigr] , $$
 //!
 //! which depend on profiles only, and $\tilde A$ stays constant on them. A profile lighter than one
 //! object keeps all of $w_s R_{ss} + \mu^{-1/2} > 0$ in $D^+$.

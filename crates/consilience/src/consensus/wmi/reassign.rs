@@ -2,12 +2,16 @@
 //!
 //! With $f(t) = t \ln t$, $T_{cj}$ the weight of consensus cluster $c$ in cluster $j$ of a member and
 //! $n^q_c$ the weight of $c$ that member $q$ labels,
-//! $$ n F = \sum_q \omega_q \Bigl( \sum_{c, j \in q} f(T_{cj}) - \sum_c f(n^q_c) - \sum_{j \in q} f(n_j)
-//!    + f(n^q) \Bigr), $$
+//!
+//! $$ n F = \sum_q \omega_q \Bigl( \sum_{c, j \in q} f(T_{cj}) - \sum_c f(n^q_c) - \sum_{j \in q} f(n_j) +
+//!    f(n^q) \Bigr), $$
+//!
 //! so what a profile of weight $w$ and memberships $p_j$ costs in cluster $c$ is, but for what is the
 //! same for all $c$,
+//!
 //! $$ \sum_q \omega_q \Bigl( f(n^q_c + w) - f(n^q_c) - \sum_{j \in q} \bigl( f(T_{cj} + w p_j) -
 //!    f(T_{cj}) \bigr) \Bigr). $$
+//!
 //! All of it is one table with a row for every $j$ and every $n^q$ and a column for every $c$: a
 //! visit adds up a few contiguous rows. $f$ at the present masses is kept beside them; of the
 //! other values it is looked up where masses are whole numbers, and computed in vectors where not.
@@ -297,9 +301,8 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         }
         let tied = least + self.margin;
         let to = costs.iter().position(|&cost| cost <= tied).expect("the least is among them");
-        if self.drift.is_some() {
-            let change = self.change(own, to);
-            let drift = self.drift.as_mut().expect("just seen");
+        let change = self.drift.is_some().then(|| self.change(own, to));
+        if let (Some(drift), Some(change)) = (self.drift.as_mut(), change) {
             drift.moved(own, to, change);
             drift.forget(s);
         }
@@ -360,13 +363,13 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     fn price(&mut self, own: usize) {
         let Self { costs, entries, blocks, function, .. } = self;
         for (b, costs) in costs.iter_mut().enumerate() {
-            if b != own / LANES {
-                *costs = block_costs(entries, blocks, b, [M::ONE; LANES], function);
-            } else {
+            if b == own / LANES {
                 let mut sign = [M::ONE; LANES];
                 sign[own % LANES] = M::MINUS_ONE;
                 *costs = block_costs(entries, blocks, b, sign, function);
                 costs[own % LANES] *= -1.0;
+            } else {
+                *costs = block_costs(entries, blocks, b, [M::ONE; LANES], function);
             }
         }
     }
