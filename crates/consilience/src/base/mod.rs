@@ -6,14 +6,14 @@
 
 mod distance;
 mod exact_sum;
-mod fuzzy_kmeans;
-mod kmeans;
+pub mod fuzzy_kmeans;
+pub mod kmeans;
 pub mod linkage;
-mod macqueen;
+pub mod macqueen;
 mod panels;
 mod predict;
 mod scale;
-mod spectral;
+pub mod spectral;
 mod start;
 mod stats;
 mod table;

@@ -6,7 +6,7 @@
 //! The distance of two objects is $1 - v_{ij} / b_{ij}$ with $v$ the members that put them together
 //! and $b$ those that label both (1 if there is none). A tree is built by single or average link
 //! (also complete and weighted link), and cut at a given number of clusters or at the one of
-//! longest [lifetime](crate::choose_k::lifetime).
+//! longest [`lifetime`].
 //!
 //! # Where we depart from the papers
 //!
@@ -14,7 +14,7 @@
 //!   structure at all", and the published averages never fall below 2.
 //! * *Ties.* Vote counts tie all the time and ties change the tree of average link. The pair whose
 //!   first objects come first merges, in an order of objects that does not depend on the file, and
-//!   equal fractions of votes compare equal: see [`linkage`](crate::base::linkage).
+//!   equal fractions of votes compare equal: see [`linkage`].
 //! * *Soft members.* Co-association is the mean inner product of memberships, scaled to 1 on the
 //!   diagonal.
 //!

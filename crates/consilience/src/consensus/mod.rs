@@ -1,21 +1,21 @@
 //! Consensus methods: many clusterings in, one out.
 //!
-//! A method is one file here and one line in [`METHODS`]. It sees [`Profiles`] and answers with a
+//! A method is one file here and one line in [`METHODS`]. It sees [`Profiles`](crate::ensemble::Profiles) and answers with a
 //! [`Consensus`] about those profiles; [`combine`] is the front door that makes the answer
 //! independent of the order of objects and members and numbers the clusters.
 
 mod auto;
 mod combine;
-mod ea;
+pub mod ea;
 mod method;
 mod offers;
 mod outcome;
-mod rce;
-mod sa;
-mod scec;
+pub mod rce;
+pub mod sa;
+pub mod scec;
 mod settings;
-mod voting;
-mod wmi;
+pub mod voting;
+pub mod wmi;
 
 pub use auto::{AutoMethod, auto};
 pub use combine::{combine, prepare};
