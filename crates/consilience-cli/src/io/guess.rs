@@ -9,8 +9,8 @@ use super::clusterings::soft_name;
 const ROWS: usize = 10_000;
 const PAIRS: usize = 20;
 /// The adjusted Rand index above which two columns are taken for clusterings of one set of objects.
-/// Neighbouring features that are small integers (pixels, counts, ratings) stay below 0.2 on the
-/// data sets tried; members of an ensemble are rarely below 0.3.
+/// A choice by judgement: features that are small integers (pixels, counts, ratings) should agree
+/// less than this, members of an ensemble more.
 const AGREEMENT: f64 = 0.3;
 
 /// Why the table is most likely one of clusterings; `None` if nothing suggests it.
