@@ -60,7 +60,7 @@ pub enum Stop {
 /// The circumstances of a computation, shared by all its parts and threads.
 ///
 /// ```
-/// use consilience::Run;
+/// use consilience_core::Run;
 /// let run = Run::new(42).threads(1).memory(8 << 30);
 /// assert_eq!(run.install(|| 6 * 7), 42);
 /// ```
