@@ -8,6 +8,7 @@ mod machine;
 mod order;
 mod sizes;
 mod sound;
+mod symmetry;
 mod table;
 mod told;
 mod uses;

@@ -3,6 +3,7 @@
 use consilience::consensus::MethodInfo;
 
 use crate::support::{Draft, anything, partition, planted, rng};
+use crate::symmetry::are_images;
 use crate::told::{fit, ks};
 
 /// Ensembles with structure: hard, with gaps, soft, weighted.
@@ -43,7 +44,8 @@ pub(crate) fn some_k(draft: &Draft, info: &MethodInfo) -> Result<usize, String> 
     Ok(profiles.len().min(3))
 }
 
-/// Rewrites each draft and asks that the same be told.
+/// Rewrites each draft and asks that the same be told, or the image of it under a symmetry of the
+/// ensemble.
 fn unchanged(
     drafts: &[Draft],
     info: &'static MethodInfo,
@@ -52,12 +54,15 @@ fn unchanged(
     for (place, draft) in drafts.iter().enumerate() {
         let (rewritten, order, named) = rewrite(draft, &mut rng(place as u64));
         for k in ks(info, some_k(draft, info)?) {
-            let (mut a, mut b) =
-                (fit(draft, info, k)?.told(), fit(&rewritten, info, k)?.told_of(&order));
+            let (fit_a, fit_b) = (fit(draft, info, k)?, fit(&rewritten, info, k)?);
+            let (mut a, mut b) = (fit_a.told(), fit_b.told_of(&order));
             if !named {
                 (a, b) = (a.nameless(), b.nameless());
             }
-            a.same_as(&b).map_err(|e| format!("draft {place}, k {k:?}: {e}\n{draft:?}"))?;
+            let same = a.same_as(&b).or_else(|difference| {
+                are_images(&fit_a, &fit_b).map_err(|e| format!("{difference}; no symmetry: {e}"))
+            });
+            same.map_err(|e| format!("draft {place}, k {k:?}: {e}\n{draft:?}"))?;
         }
     }
     Ok(())

@@ -214,6 +214,43 @@ proptest! {
     }
 }
 
+/// The same ensemble with all weights doubled.
+fn doubled(ensemble: &Ensemble) -> Ensemble {
+    let n = ensemble.n_objects();
+    let weights = ensemble.weights().map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+    ensemble.clone().with_weights(weights.iter().map(|w| 2.0 * w).collect()).unwrap()
+}
+
+proptest! {
+    /// $J$ adds up pairs, which grow with the square of the weights, and singular values, which grow
+    /// with the weights: twice every object is half of $\lambda_2$, in the paper already. Without the
+    /// rank term nothing changes.
+    #[test]
+    fn doubling_all_weights_halves_lambda2(
+        ensemble in ensembles(Kinds { missing: false, ..Kinds::ALL }, 12, 6),
+        penalties in penalties(),
+    ) {
+        let (once, twice) = (profiles(&ensemble), profiles(&doubled(&ensemble)));
+        let (pairs, pairs_of_twice) = (Pairs::new(&once), Pairs::new(&twice));
+        let run = Run::new(0);
+        let at_start = Learner::new(&pairs, penalties).objective(&run).unwrap();
+        let Penalties { errors, rank, mu } = penalties;
+        let other = Penalties { errors, rank: 2.0 * rank, mu: 4.0 * mu };
+        let found = Learner::new(&pairs_of_twice, other).objective(&run).unwrap();
+        let expected = 4.0 * (at_start + 2.0 * rank * once.total_weight() * mu.sqrt());
+        prop_assert!((found - expected).abs() < 1e-9 * (1.0 + expected), "{found} {expected}");
+
+        let penalties = Penalties { rank: 0.0, ..penalties };
+        let mut a = Learner::new(&pairs, penalties);
+        let mut b = Learner::new(&pairs_of_twice, penalties);
+        for _ in 0..4 {
+            a.step(&run).unwrap();
+            b.step(&run).unwrap();
+        }
+        prop_assert_eq!(a.consensus(), b.consensus());
+    }
+}
+
 /// Two objects that three of five members put together: without the low-rank term the vote of 0.6
 /// is sharpened to a fixed point that depends on lambda1 alone; below lambda1 = 1, a vote of 0.8 goes
 /// all the way.
