@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test lint rust-test examples doc bench deny clean
+.PHONY: demo test lint rust-test examples doc bench reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 
@@ -32,6 +32,16 @@ doc:
 ## Ratios against straightforward versions.
 bench:
 	$(CARGO) bench --workspace
+
+## The papers' experiments, all of them (hours); DATA is the folder with their data sets.
+DATA ?= data
+reproduce:
+	$(CARGO) run --release --quiet --package consilience-cli -- reproduce --data $(DATA) -o reproduced
+
+## A part of them, in minutes.
+reproduce-quick:
+	$(CARGO) run --release --quiet --package consilience-cli -- reproduce 000-t02 000-t03 001-f1 002-t1 003-f \
+	    --data $(DATA) --runs 5 -o reproduced-quick
 
 ## Licences and sources of all dependencies (needs cargo-deny).
 deny:

@@ -113,6 +113,7 @@ pub(crate) enum Command {
     Combine(CombineArgs),
     Score(ScoreArgs),
     Methods(MethodsArgs),
+    Reproduce(crate::commands::reproduce::ReproduceArgs),
     Completions(CompletionsArgs),
 }
 

@@ -11,6 +11,7 @@ mod io;
 mod memory;
 mod output;
 mod progress;
+mod reproduce;
 mod signals;
 mod xxh64;
 

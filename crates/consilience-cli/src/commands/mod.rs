@@ -9,6 +9,7 @@ mod generate;
 mod members;
 mod methods;
 mod pipeline;
+pub(crate) mod reproduce;
 mod run;
 mod score;
 
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Generate(args) => generate::run(&args, common),
         Command::Combine(args) => combine::run(&args, common),
         Command::Score(args) => score::run(&args, common),
+        Command::Reproduce(args) => reproduce::run(&args, common),
         Command::Methods(args) => methods::run(&args, common.json),
         Command::Completions(args) => completions::run(&args),
     }

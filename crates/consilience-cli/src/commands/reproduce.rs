@@ -1,0 +1,201 @@
+//! `consilience reproduce [TABLE...]`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueHint};
+use serde_json::json;
+
+use super::Session;
+use crate::args::Common;
+use crate::errors::usage;
+use crate::io::{Target, write_text};
+use crate::output;
+use crate::reproduce::{
+    Experiment, Journal, Protocol, Scope, Table, csv, experiments, judge, markdown, page, run_all,
+    statements_markdown,
+};
+use crate::signals;
+
+/// Run the papers' experiments again, beside the published figures
+///
+/// Every table and figure of the five papers that this program is built on: ensembles made as the paper
+/// says, every method on them, our mean beside what is printed, and the papers' statements judged with
+/// their own test. Interrupted, it goes on where it stopped when the same command is given again.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  What there is:
+    consilience reproduce --list
+
+  One table, with what is inside the program:
+    consilience reproduce 000-t02 -o reproduced
+
+  Everything, from a folder of data sets (NAME.csv.gz with a column `label`):
+    consilience reproduce --data data -o reproduced")]
+pub(crate) struct ReproduceArgs {
+    /// Tables and figures by name, or the start of it (000, 002-t1) [default: all]
+    #[arg(value_name = "TABLE")]
+    pub(crate) tables: Vec<String>,
+
+    /// Name the tables and figures, and compute nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// The folder with the data sets [default: only those inside the program]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Runs of every cell [default: as many as the paper's]
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<usize>,
+
+    /// Only these columns, by method, as in scec,cspa
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
+
+    /// How to read what the papers leave open [default: both]
+    #[arg(long, value_name = "PROTOCOL")]
+    pub(crate) protocol: Option<Protocol>,
+
+    /// The folder to write to
+    #[arg(short, long, value_name = "DIR", default_value = "consilience-reproduced",
+          value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+
+    /// Start over instead of going on from an interrupted run
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
+    let chosen = chosen(args)?;
+    if args.list {
+        return list(&chosen, common.json);
+    }
+    if args.runs == Some(0) {
+        return Err(usage("--runs 0 would measure nothing: at least 1"));
+    }
+    let both = [Protocol::AsPrinted, Protocol::Fair];
+    let protocols: Vec<Protocol> =
+        both.into_iter().filter(|p| args.protocol.is_none_or(|only| only == *p)).collect();
+    let scope = Scope {
+        experiments: &chosen,
+        protocols: &protocols,
+        runs: args.runs,
+        data: args.data.as_deref(),
+    };
+    let session = Session::new(common);
+    let clock = Instant::now();
+    signals::computing();
+    let journal = Journal::open(&args.output, args.fresh)?;
+    let result = run_all(&scope, &journal, &session.run);
+    session.progress.clear();
+    let missing = result.inspect_err(|_| {
+        output::note("finished cells are kept: the same command goes on from there");
+    })?;
+    for (set, reason) in &missing {
+        output::note(&format!("left out: {set}: {reason}"));
+    }
+
+    let tables = Table::all(&scope, &journal, session.run.seed());
+    let judged = judge(&tables);
+    let text = markdown(&tables) + &statements_markdown(&tables, &judged);
+    let told: Vec<_> = tables.iter().map(Table::told).collect();
+    let all = json!({
+        "schema": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "seed": session.run.seed(),
+        "tables": told,
+        "statements": judged,
+        "left_out": missing,
+    });
+    let files = [
+        ("tables.md", text.clone()),
+        ("cells.csv", csv(&tables)),
+        ("result.json", format!("{all:#}\n")),
+        ("index.html", page(&tables, &judged)),
+    ];
+    for (name, content) in &files {
+        write_text(&Target::new(args.output.join(name))?, content)?;
+    }
+    if session.json {
+        return output::json(&all);
+    }
+    let seconds = clock.elapsed().as_secs_f64();
+    output::text(&format!(
+        "{text}\n{} in {seconds:.0} s; written to {}: {}",
+        output::counted(tables.len(), "table"),
+        args.output.display(),
+        files.map(|(name, _)| name).join(", ")
+    ))
+}
+
+/// The experiments that were asked for, with the columns that were asked for.
+fn chosen(args: &ReproduceArgs) -> anyhow::Result<Vec<Experiment>> {
+    let mut all = experiments()?;
+    for name in &args.tables {
+        if !all.iter().any(|e| e.id.starts_with(name.as_str())) {
+            return Err(usage(format!(
+                "there is no table `{name}`: `consilience reproduce --list` names them"
+            )));
+        }
+    }
+    if !args.tables.is_empty() {
+        // A whole name means that table alone, though others may begin alike.
+        let wanted = |id: &str| {
+            let exact = |name: &String| all_ids().any(|id| id == *name);
+            args.tables
+                .iter()
+                .any(|name| if exact(name) { id == name } else { id.starts_with(name) })
+        };
+        all.retain(|e| wanted(&e.id));
+    }
+    if !args.methods.is_empty() {
+        for experiment in &mut all {
+            let keep: Vec<bool> =
+                experiment.columns.iter().map(|c| args.methods.contains(&c.method)).collect();
+            let mut kept = keep.iter();
+            experiment.columns.retain(|_| *kept.next().expect("one a column"));
+            for row in &mut experiment.rows {
+                for figures in row.published.values_mut() {
+                    let mut kept = keep.iter();
+                    figures.retain(|_| *kept.next().expect("one a column"));
+                }
+            }
+        }
+        all.retain(|e| !e.columns.is_empty());
+        if all.is_empty() {
+            return Err(usage("none of these tables has a column of these methods"));
+        }
+    }
+    Ok(all)
+}
+
+fn all_ids() -> impl Iterator<Item = String> {
+    experiments().into_iter().flatten().map(|e| e.id)
+}
+
+fn list(all: &[Experiment], json: bool) -> anyhow::Result<()> {
+    if json {
+        let rows = all.iter().map(|e| {
+            json!({ "id": e.id, "paper": e.paper, "title": e.title, "rows": e.rows.len(), "runs": e.runs })
+        });
+        return output::json(&json!({ "schema": 1, "tables": rows.collect::<Vec<_>>() }));
+    }
+    let header = ["table", "rows", "runs", "", ""].map(str::to_owned);
+    let rows: Vec<Vec<String>> = all
+        .iter()
+        .map(|e| {
+            let authors = e.paper.split(", ").next().unwrap_or_default().to_owned();
+            vec![
+                e.id.clone(),
+                e.rows.len().to_string(),
+                e.runs.to_string(),
+                e.title.clone(),
+                authors,
+            ]
+        })
+        .collect();
+    output::text(&output::listing(&header, &rows))
+}

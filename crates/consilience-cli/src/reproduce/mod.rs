@@ -1,0 +1,20 @@
+//! The papers' experiments, run again and printed beside the published figures.
+//!
+//! An [experiment](experiment) is data; one [runner](runner) computes them all, cell by cell, and
+//! keeps a journal so that an interrupted run goes on where it stopped. [Tables](tables) put the
+//! figures side by side, [statements](statements) judge the papers' claims with their own test, and
+//! the [page](page) shows both.
+
+pub(crate) mod experiment;
+mod measure;
+mod page;
+pub(crate) mod runner;
+mod sets;
+mod statements;
+pub(crate) mod tables;
+
+pub(crate) use experiment::{Experiment, Protocol, experiments};
+pub(crate) use page::page;
+pub(crate) use runner::{Journal, Scope, run_all};
+pub(crate) use statements::{judge, statements_markdown};
+pub(crate) use tables::{Table, csv, markdown};

@@ -1,0 +1,291 @@
+//! The papers' claims, judged on our runs with the papers' own test.
+
+use std::fmt::Write as _;
+
+use consilience::metrics::paired_t_test;
+use serde::{Deserialize, Serialize};
+
+use super::experiment::Protocol;
+use super::tables::Table;
+
+/// A claim: one column of some experiments has better figures than another.
+struct Claim {
+    /// Experiments whose name begins so.
+    experiments: &'static str,
+    measure: &'static str,
+    /// Whether better is larger.
+    larger: bool,
+    better: &'static str,
+    worse: &'static [&'static str],
+    words: &'static str,
+}
+
+const CLAIMS: [Claim; 7] = [
+    Claim {
+        experiments: "000-t",
+        measure: "nmi",
+        larger: true,
+        better: "SCEC",
+        worse: &["CSPA", "MCLA", "QMI", "MMEC", "BL"],
+        words: "SCEC agrees better with the classes than",
+    },
+    Claim {
+        experiments: "001-f",
+        measure: "error",
+        larger: false,
+        better: "w-MI",
+        worse: &["f-MI", "h-MI", "MCLA", "HGPA", "CSPA", "QMI"],
+        words: "w-MI errs less than",
+    },
+    Claim {
+        experiments: "001-f",
+        measure: "error",
+        larger: false,
+        better: "f-MI",
+        worse: &["h-MI", "MCLA", "HGPA", "CSPA", "QMI"],
+        words: "f-MI errs less than",
+    },
+    Claim {
+        experiments: "002-t1",
+        measure: "k_sd",
+        larger: false,
+        better: "SA",
+        worse: &["EA-S", "EA-A"],
+        words: "SA's number of clusters is steadier than that of",
+    },
+    Claim {
+        experiments: "002-t1",
+        measure: "pc_error",
+        larger: false,
+        better: "SA",
+        worse: &["K-means", "EA-S", "EA-A"],
+        words: "SA errs less than",
+    },
+    Claim {
+        experiments: "004-t2",
+        measure: "accuracy",
+        larger: true,
+        better: "RCE",
+        worse: &["K-means", "KC", "CSPA", "HGPA", "MCLA", "NMFC", "GWCA", "BCE", "RMSC"],
+        words: "RCE is more accurate than",
+    },
+    Claim {
+        experiments: "004-t2",
+        measure: "nmi-max",
+        larger: true,
+        better: "RCE",
+        worse: &["K-means", "KC", "CSPA", "HGPA", "MCLA", "NMFC", "GWCA", "BCE", "RMSC"],
+        words: "RCE agrees better with the classes than",
+    },
+];
+
+/// The level at which a claim holds, the papers' own.
+const LEVEL: f64 = 0.05;
+
+/// A claim and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Judged {
+    pub(crate) claim: String,
+    pub(crate) protocol: Protocol,
+    /// Over how many cells.
+    pub(crate) cells: usize,
+    /// By how much the one is better, on average over the cells.
+    pub(crate) advantage: f64,
+    /// One-sided p-value of the paired t-test.
+    pub(crate) p: f64,
+    /// The same test on the published figures of these cells.
+    pub(crate) published_p: Option<f64>,
+    pub(crate) holds: bool,
+}
+
+/// Judges every claim that the tables have at least two cells for.
+pub(crate) fn judge(tables: &[Table<'_>]) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for protocol in [Protocol::AsPrinted, Protocol::Fair] {
+        // An experiment without protocols of its own is counted once, as fair.
+        let of = |claim: &Claim| -> Vec<&Table<'_>> {
+            let here = |t: &&Table<'_>| {
+                t.experiment.id.starts_with(claim.experiments)
+                    && t.experiment.id != "002-t1b"
+                    && t.protocol == protocol
+            };
+            tables.iter().filter(here).collect()
+        };
+        for claim in &CLAIMS {
+            let tables = of(claim);
+            for worse in claim.worse {
+                let pairs = |published| pairs(&tables, claim, worse, published);
+                let (a, b) = pairs(false);
+                let Some((advantage, p)) = one_sided(&a, &b, claim.larger) else { continue };
+                let (a_printed, b_printed) = pairs(true);
+                judged.push(Judged {
+                    claim: format!("{} {worse}", claim.words),
+                    protocol,
+                    cells: a.len(),
+                    advantage,
+                    p,
+                    published_p: one_sided(&a_printed, &b_printed, claim.larger).map(|(_, p)| p),
+                    holds: p < LEVEL,
+                });
+            }
+        }
+    }
+    judged
+}
+
+/// The figures of both columns in all cells where both have one.
+fn pairs(
+    tables: &[&Table<'_>],
+    claim: &Claim,
+    worse: &str,
+    published: bool,
+) -> (Vec<f64>, Vec<f64>) {
+    let mut both = Vec::new();
+    for table in tables {
+        let place = |name: &str| table.experiment.columns.iter().position(|c| c.name == name);
+        let measure = table.experiment.measures.iter().position(|m| m == claim.measure);
+        if let (Some(a), Some(b), Some(m)) = (place(claim.better), place(worse), measure) {
+            let columns =
+                table.column(a, m, published).into_iter().zip(table.column(b, m, published));
+            both.extend(columns.filter_map(|(a, b)| Some((a?, b?))));
+        }
+    }
+    both.into_iter().unzip()
+}
+
+/// By how much `a` is better than `b`, and the p-value of "not better".
+fn one_sided(a: &[f64], b: &[f64], larger: bool) -> Option<(f64, f64)> {
+    let test = if larger { paired_t_test(a, b) } else { paired_t_test(b, a) }.ok()?;
+    let p = if test.t > 0.0 { test.p / 2.0 } else { 1.0 - test.p / 2.0 };
+    Some((test.mean_difference, p))
+}
+
+#[derive(Deserialize)]
+struct Table11 {
+    columns: Vec<String>,
+    p: Vec<Vec<Option<f64>>>,
+}
+
+static TABLE_11: &str = include_str!("../../experiments/000-t11.json");
+
+/// Table 11 of paper 000: is the method of the row better than that of the column? Ours, then
+/// recomputed from the printed cells, then as printed.
+fn table_11(tables: &[Table<'_>], protocol: Protocol) -> Option<String> {
+    let here = |t: &&Table<'_>| t.experiment.id.starts_with("000-t") && t.protocol == protocol;
+    let tables: Vec<&Table<'_>> = tables.iter().filter(here).collect();
+    let printed: Table11 = serde_json::from_str(TABLE_11).expect("tested");
+    let cells: usize = tables.iter().map(|t| t.experiment.rows.len()).sum();
+    if cells < 2 {
+        return None;
+    }
+    let mut text = format!(
+        "### 000-t11: p-values of paired t-tests over {cells} cells ({})\n\nIs the row better than \
+         the column? Ours / recomputed from the printed cells / as printed (all 99 cells).\n\n",
+        protocol.name()
+    );
+    let _ = writeln!(text, "| | {} |", printed.columns.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(printed.columns.len()));
+    for (i, row) in printed.columns.iter().enumerate() {
+        let cell = |(j, column): (usize, &String)| {
+            if i == j {
+                return "–".to_owned();
+            }
+            let p = |published| {
+                let mut both = Vec::new();
+                for table in &tables {
+                    let place = |name: &String| {
+                        table.experiment.columns.iter().position(|c| c.name == *name)
+                    };
+                    let (Some(a), Some(b)) = (place(row), place(column)) else { continue };
+                    let figures = |c| table.column(c, 0, published);
+                    both.extend(
+                        figures(a).into_iter().zip(figures(b)).filter_map(|(a, b)| Some((a?, b?))),
+                    );
+                }
+                let (a, b): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
+                one_sided(&a, &b, true).map_or("–".to_owned(), |(_, p)| format!("{p:.3}"))
+            };
+            let as_printed = printed.p[i][j].map_or("–".to_owned(), |p| format!("{p:.3}"));
+            format!("{} / {} / {as_printed}", p(false), p(true))
+        };
+        let cells: Vec<String> = printed.columns.iter().enumerate().map(cell).collect();
+        let _ = writeln!(text, "| {row} | {} |", cells.join(" | "));
+    }
+    text.push('\n');
+    Some(text)
+}
+
+/// Claims and tests as Markdown.
+pub(crate) fn statements_markdown(tables: &[Table<'_>], judged: &[Judged]) -> String {
+    let mut text = String::new();
+    for protocol in [Protocol::AsPrinted, Protocol::Fair] {
+        text.extend(table_11(tables, protocol));
+    }
+    if judged.is_empty() {
+        return text;
+    }
+    text += "## The papers' statements, judged on these runs\n\n\
+             One-sided paired t-tests over cells, level 0.05, as paper 000 tests.\n\n\
+             | statement | protocol | cells | mean advantage | p | p of the printed cells | |\n\
+             |---|---|---|---|---|---|---|\n";
+    for j in judged {
+        let printed = j.published_p.map_or("–".to_owned(), |p| format!("{p:.3}"));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {:+.4} | {:.3} | {printed} | {} |",
+            j.claim,
+            j.protocol.name(),
+            j.cells,
+            j.advantage,
+            j.p,
+            if j.holds { "holds" } else { "does not hold" }
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::experiments;
+
+    #[test]
+    fn table_11_fits_its_columns() {
+        let printed: Table11 = serde_json::from_str(TABLE_11).unwrap();
+        assert_eq!(printed.p.len(), printed.columns.len());
+        for (i, row) in printed.p.iter().enumerate() {
+            assert_eq!(row.len(), printed.columns.len());
+            for (j, p) in row.iter().enumerate() {
+                assert_eq!(p.is_none(), i == j);
+                // Both sides of one test.
+                if let (Some(p), Some(q)) = (p, printed.p[j][i]) {
+                    assert!((p + q - 1.0).abs() < 2e-3, "{i} {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn claims_name_columns_that_exist() {
+        let all = experiments().unwrap();
+        for claim in &CLAIMS {
+            let mut found = false;
+            for experiment in all.iter().filter(|e| e.id.starts_with(claim.experiments)) {
+                let has = |name: &str| experiment.columns.iter().any(|c| c.name == name);
+                found |= has(claim.better) && claim.worse.iter().all(|worse| has(worse));
+                assert!(experiment.measures.iter().any(|m| m == claim.measure), "{}", claim.words);
+            }
+            assert!(found, "{}", claim.words);
+        }
+    }
+
+    #[test]
+    fn better_by_direction() {
+        let (low, high) = ([0.1, 0.2, 0.3], [0.2, 0.4, 0.5]);
+        let (advantage, p) = one_sided(&high, &low, true).unwrap();
+        assert!(advantage > 0.0 && p < 0.05);
+        let (advantage, p) = one_sided(&low, &high, false).unwrap();
+        assert!(advantage > 0.0 && p < 0.05);
+        assert!(one_sided(&low, &high, true).unwrap().1 > 0.95);
+    }
+}
