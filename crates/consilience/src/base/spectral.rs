@@ -181,7 +181,9 @@ impl Spectral {
             return Ok(from_profiles(&found, weights));
         }
         let degrees = factor.degrees();
-        let scale: Vec<f64> = weights.iter().zip(&degrees).map(|(w, d)| w / d).collect();
+        // A profile that has affinity with none counts for nothing and stands at the origin.
+        let over = |w: f64, d: f64| if d > 0.0 { w / d } else { 0.0 };
+        let scale: Vec<f64> = weights.iter().zip(&degrees).map(|(&w, &d)| over(w, d)).collect();
         let found = if n_clusters <= self.limits.built {
             self.leading(factor.gram(&scale), run)?
         } else {
@@ -192,8 +194,7 @@ impl Spectral {
         let turn = Matrix::from_fn(n_clusters, found.vectors.nrows(), |c, j| {
             found.vectors[(j, c)] / roots[j]
         });
-        let root = |d: &f64| 1.0 / d.sqrt();
-        let inverse_roots: Vec<f64> = degrees.iter().map(root).collect();
+        let inverse_roots: Vec<f64> = degrees.iter().map(|d| over(1.0, d.sqrt())).collect();
         let rows = scaled(factor.times(&turn), &inverse_roots);
         Ok(Embedding { values: found.values, rows: unit_rows(rows, weights) })
     }

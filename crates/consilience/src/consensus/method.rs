@@ -2,7 +2,7 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::{ea, rce, sa, scec, voting, wmi};
+use crate::consensus::{ea, gwca, rce, sa, scec, voting, wmi};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -131,6 +131,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
+    &gwca::INFO,
     &rce::INFO,
     &sa::INFO,
     &scec::INFO,

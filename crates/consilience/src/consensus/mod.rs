@@ -7,6 +7,7 @@
 mod auto;
 mod combine;
 pub mod ea;
+pub mod gwca;
 mod method;
 mod offers;
 mod outcome;
@@ -20,6 +21,7 @@ pub mod wmi;
 pub use auto::{AutoMethod, auto};
 pub use combine::{combine, prepare};
 pub use ea::{Ea, EaLink, EaParams};
+pub use gwca::{Divergence, Gwca, GwcaParams};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };

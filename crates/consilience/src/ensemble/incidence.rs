@@ -161,6 +161,24 @@ impl Profiles {
         gram
     }
 
+    /// $\Gamma_{st} = \lVert H_s^T W H_t \rVert^2$, $r \times r$, from the [Gram matrix](Self::gram)
+    /// $G = H^T W H$: the inner products, over pairs of objects, of the members' connective matrices
+    /// $H_s H_s^T$.
+    ///
+    /// # Panics
+    ///
+    /// If `gram` is not $K \times K$.
+    pub fn connective_products(&self, gram: &Matrix) -> Matrix {
+        let k = self.n_clusters();
+        assert_eq!((gram.nrows(), gram.ncols()), (k, k), "one row and column a cluster");
+        let members = self.members();
+        Matrix::from_fn(members.len(), members.len(), |s, t| {
+            let columns = members[t].clusters.clone();
+            let square = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+            members[s].clusters.clone().map(|c| square(&gram.row(c)[columns.clone()])).sum()
+        })
+    }
+
     /// $H^T w$: the weight of every cluster.
     pub fn cluster_weights(&self) -> Vec<f64> {
         let weights = self.weights();

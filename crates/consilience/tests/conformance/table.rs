@@ -34,6 +34,7 @@ static ROWS: &[Row] = &[
     Row { name: "ea-cl", k: Promise::Exactly, exempt: &[] },
     Row { name: "ea-sl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "ea-wl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
+    Row { name: "gwca", k: Promise::AtMost, exempt: &[] },
     Row {
         name: "rce",
         k: Promise::AtMost,
