@@ -5,6 +5,7 @@ mod eigen;
 mod lanczos;
 mod matrix;
 mod product;
+mod shrink;
 mod simplex;
 mod xlogx;
 
@@ -13,5 +14,6 @@ pub use eigen::{Eigen, eigen, eigenvalues};
 pub use lanczos::largest;
 pub use matrix::Matrix;
 pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};
+pub use shrink::shrink_singular_values;
 pub use simplex::{minimise_on_simplex, project_to_simplex};
 pub use xlogx::{XLogXTable, xlogx, xlogx_branchless};

@@ -4,6 +4,7 @@
 // that `pulp::Arch::dispatch` runs.
 #![allow(clippy::inline_always)]
 
+mod consensus_rows;
 mod distance;
 mod exact_sum;
 pub mod fuzzy_kmeans;
@@ -18,6 +19,7 @@ mod start;
 mod stats;
 mod table;
 
+pub use consensus_rows::{cluster_consensus_rows, consensus_rows};
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
 pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};

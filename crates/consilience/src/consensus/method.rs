@@ -2,7 +2,7 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::{ea, gwca, rce, sa, scec, voting, wmi};
+use crate::consensus::{ea, gwca, nmfc, rce, rmsc, sa, scec, voting, wmi};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -132,7 +132,9 @@ pub static METHODS: &[&MethodInfo] = &[
     &ea::COMPLETE,
     &ea::WEIGHTED,
     &gwca::INFO,
+    &nmfc::INFO,
     &rce::INFO,
+    &rmsc::INFO,
     &sa::INFO,
     &scec::INFO,
     &voting::INFO,

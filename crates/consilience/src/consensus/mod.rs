@@ -9,9 +9,11 @@ mod combine;
 pub mod ea;
 pub mod gwca;
 mod method;
+pub mod nmfc;
 mod offers;
 mod outcome;
 pub mod rce;
+pub mod rmsc;
 pub mod sa;
 pub mod scec;
 mod settings;
@@ -25,9 +27,11 @@ pub use gwca::{Divergence, Gwca, GwcaParams};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };
+pub use nmfc::{Nmfc, NmfcInit, NmfcParams};
 pub use offers::Offers;
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
 pub use rce::{Rce, RceParams};
+pub use rmsc::{Rmsc, RmscParams, Symmetry};
 pub use sa::{Sa, SaParams};
 pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
 pub use settings::Settings;

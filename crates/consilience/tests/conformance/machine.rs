@@ -45,14 +45,14 @@ pub(crate) fn threads_change_no_bit_in_large_ensembles(
 ) -> Result<(), String> {
     // Methods that hold a matrix over all pairs get an ensemble whose matrix is modest.
     const MODEST: u64 = 16 << 20;
-    let (n, r) = [20_000, 400]
+    let (n, r) = [20_000, 400, 150]
         .into_iter()
         .map(|n| (n, 9))
         .find(|&(n, r)| {
             let shape = Shape { n, u: n, r, total_clusters: 5 * r, missing: false };
             build(info, ks(info, 4)[0]).cost(&shape) <= MODEST
         })
-        .ok_or("needs more than 16 MiB for 400 objects")?;
+        .ok_or("needs more than 16 MiB for 150 objects")?;
     let mut rng = rng(200);
     let truth: Vec<i64> = (0..n).map(|_| rng.below(5) as i64).collect();
     let draft = crate::support::planted(&truth, r, 0.4, &mut rng);

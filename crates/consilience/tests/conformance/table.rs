@@ -35,6 +35,16 @@ static ROWS: &[Row] = &[
     Row { name: "ea-sl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "ea-wl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "gwca", k: Promise::AtMost, exempt: &[] },
+    Row { name: "nmfc", k: Promise::AtMost, exempt: &[] },
+    Row {
+        name: "rmsc",
+        k: Promise::AtMost,
+        exempt: &[(
+            "scaling_all_weights_changes_nothing_in_noise",
+            "twice the objects double the sum of errors, not the nuclear norm: lambda counts twice \
+             (shown by `lambda_counts_with_the_number_of_objects` beside the method)",
+        )],
+    },
     Row {
         name: "rce",
         k: Promise::AtMost,

@@ -1,0 +1,656 @@
+//! NMFC: consensus by nonnegative matrix factorisation.
+//!
+//! T. Li, C. Ding, M. I. Jordan. *Solving Consensus and Semi-supervised Clustering Problems Using
+//! Nonnegative Matrix Factorization.* ICDM 2007; with weights: T. Li, C. Ding. *Weighted Consensus
+//! Clustering.* SDM 2008.
+//!
+//! The co-association matrix $S = \frac 1 r \sum_q A^{(q)}$ is to be the product of a soft
+//! clustering with itself:
+//!
+//! $$ \min \lVert S - Q D Q^T \rVert^2, \qquad Q \ge 0 \; (n \times k), \quad Q^T Q = I, \quad
+//!    D \ge 0 \text{ diagonal}, $$
+//!
+//! by the multiplicative rules
+//!
+//! $$ Q \leftarrow Q \circ \sqrt{\frac{S Q D}{Q Q^T S Q D}}, \qquad
+//!    D \leftarrow D \circ \sqrt{\frac{Q^T S Q}{Q^T Q D Q^T Q}}. $$
+//!
+//! A diagonal $D$ stays diagonal and cancels in the first rule. An object belongs to the column in
+//! which its entry of $Q$ is largest.
+//!
+//! `weighted` also learns a weight $a_q$ of every member, $S = \sum_q a_q A^{(q)}$ with $a$ on the
+//! simplex: every twenty steps $a$ becomes the minimiser of $a^T \Gamma a - 2 f^T a$, where
+//! $\Gamma_{st} = \lVert H_s^T W H_t \rVert^2$ and $f_q = \operatorname{tr}(D X_q^T X_q)$ with
+//! $X_q = H_q^T W Q$.
+//!
+//! # On profiles
+//!
+//! Equal objects have equal rows in $Q$ as they start equal. With $X = H^T W Q$, one group sum,
+//! $S Q = H X / r$ and $Q^T S Q = X^T X / r$; nothing of order $n^2$ or $u^2$ is formed.
+//!
+//! # The objective is not monotone
+//!
+//! The rule for $Q$ treats the constraint $Q^T Q = I$ by a multiplier that is exact only where the
+//! constraint holds, and it never quite does. In two hundred steps from our start the objective rose
+//! in more than half, by up to 4.5 % in one. So the trace may rise, and the computation stops when
+//! labels have stood still for twenty steps.
+//!
+//! # Where we depart from the papers
+//!
+//! * *Start.* From k-means on the rows of $S$: $Q$ is its indicator plus 0.05, columns scaled to
+//!   unit length; an exact 0 would never move. The papers leave the start open. `init=random`
+//!   starts at random instead and keeps the start whose partition $Y$ has the least
+//!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
+//! * *Missing labels.* An object that a member does not label is together with none there.
+//!
+//! # Cost
+//!
+//! Time $O(t u (r k + k^2))$ for $t$ steps and that of k-means on the rows of $S$, $O(u r^2 + K^3 +
+//! t' u K k)$; memory $O(K^2 + u K)$, which is the start's, else $O(u k)$.
+
+use rayon::prelude::*;
+
+use crate::base::cluster_consensus_rows;
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::ensemble::{MISSING, Profiles, argmax};
+use crate::error::{Error, Result};
+use crate::linalg::{Matrix, minimise_on_simplex, product};
+use crate::rng::Stream;
+use crate::run::Run;
+
+/// What there is to know about consensus by nonnegative matrix factorisation.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "nmfc",
+    title: "nonnegative matrix factorisation of the co-association matrix, with equal or learned weights of members",
+    reference: "T. Li, C. Ding, M. I. Jordan. Solving Consensus and Semi-supervised Clustering Problems \
+                Using Nonnegative Matrix Factorization. ICDM 2007. T. Li, C. Ding. Weighted Consensus \
+                Clustering. SDM 2008.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("an absent label agrees with none"),
+    takes_start: true,
+    parameters: &[
+        ParameterInfo {
+            name: "weighted",
+            range: "true or false",
+            default: "false",
+            help: "learn a weight of every member",
+        },
+        ParameterInfo {
+            name: "init",
+            range: "kc or random",
+            default: "kc",
+            help: "start from k-means on the rows of the co-association matrix, or at random",
+        },
+        ParameterInfo {
+            name: "restarts",
+            range: "restarts >= 1",
+            default: "10",
+            help: "starts of that k-means, or random starts; the best is kept",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: "max_iter >= 1",
+            default: "200",
+            help: "largest number of steps; random starts want 500",
+        },
+    ],
+    time: "O(t u (r k + k^2) + K^3 + t' u K k)",
+    memory: "O(K^2 + u K)",
+    build: |k, settings| {
+        let default = NmfcParams::new(k.unwrap_or(0));
+        let inits = [("kc", NmfcInit::ConsensusRows), ("random", NmfcInit::Random)];
+        let params = NmfcParams {
+            weighted: settings.flag("weighted")?.unwrap_or(default.weighted),
+            init: settings.choice("init", &inits)?.unwrap_or(default.init),
+            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
+            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
+            ..default
+        };
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// What an object's entry in another cluster than its own starts with, against 1 in its own.
+const BLUR: f64 = 0.05;
+
+/// Labels must stand still for so many steps, and weights are learned after so many.
+const STILL: usize = 20;
+
+/// Keeps denominators from 0.
+const TINY: f64 = 1e-16;
+
+/// Where NMFC starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NmfcInit {
+    /// From k-means on the rows of the co-association matrix.
+    ConsensusRows,
+    /// At random.
+    Random,
+}
+
+/// Parameters of [NMFC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NmfcParams {
+    k: usize,
+    weighted: bool,
+    init: NmfcInit,
+    restarts: usize,
+    max_iter: usize,
+}
+
+impl NmfcParams {
+    /// At most `k` clusters, equal weights, a start from k-means.
+    pub fn new(k: usize) -> Self {
+        NmfcParams {
+            k,
+            weighted: false,
+            init: NmfcInit::ConsensusRows,
+            restarts: 10,
+            max_iter: 200,
+        }
+    }
+
+    /// Whether weights of members are learned.
+    #[must_use]
+    pub fn weighted(mut self, weighted: bool) -> Self {
+        self.weighted = weighted;
+        self
+    }
+
+    /// Where it starts.
+    #[must_use]
+    pub fn init(mut self, init: NmfcInit) -> Self {
+        self.init = init;
+        self
+    }
+
+    /// How many starts are tried, of k-means or at random; at least 1.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of steps, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Nmfc> {
+        let counts = [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)];
+        for (name, count) in counts {
+            if count == 0 {
+                return Err(Error::parameter(name, "at least 1", 0));
+            }
+        }
+        Ok(Nmfc(self))
+    }
+}
+
+/// NMFC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nmfc(NmfcParams);
+
+impl ConsensusMethod for Nmfc {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        let order = u.min(all);
+        // The Gram matrix and its decomposition, points and what k-means packs of them; or the
+        // factors of all starts.
+        let start = match self.0.init {
+            NmfcInit::ConsensusRows => 5 * order * order + 2 * u * order + 4 * u,
+            NmfcInit::Random => self.0.restarts as u64 * (4 * u * k + 20 * all * k),
+        };
+        8 * (all * all + start + 6 * u * k + 20 * all * k)
+    }
+
+    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let p = &self.0;
+        run.check()?;
+        let problem = Problem::new(profiles, p.k);
+        let won = match (start, p.init) {
+            (Some(labels), _) => {
+                check_start(labels, p.k)?;
+                self.descend(&problem, problem.blurred(labels), Some(run))?
+            }
+            (None, NmfcInit::ConsensusRows) => {
+                run.tick("k-means on the consensus matrix", 0, None)?;
+                let k = p.k.min(profiles.len());
+                let labels = cluster_consensus_rows(profiles, k, p.restarts, run)?.labels;
+                self.descend(&problem, problem.blurred(&labels), Some(run))?
+            }
+            (None, NmfcInit::Random) => {
+                let descend = |i: u64| {
+                    run.check()?;
+                    let mut rng = run.rng(Stream::Restart(i));
+                    // An exact 0 would stay 0 for ever.
+                    let drawn = (0..profiles.len() * p.k).map(|_| rng.unit() + 1e-3).collect();
+                    self.descend(&problem, Matrix::from_vec(profiles.len(), p.k, drawn), None)
+                };
+                let all = (0..p.restarts as u64).into_par_iter().map(|i| {
+                    let found = descend(i)?;
+                    run.check()?;
+                    Ok((problem.misfit(&found.labels, &found.state.a), found))
+                });
+                let all: Vec<(f64, Descent)> = all.collect::<Result<_>>()?;
+                let better = |best: (f64, Descent), next: (f64, Descent)| {
+                    if next.0 < best.0 { next } else { best }
+                };
+                all.into_iter().reduce(better).expect("at least one start").1
+            }
+        };
+        let mut membership = won.state.q;
+        for s in 0..membership.nrows() {
+            let row = membership.row_mut(s);
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|x| *x /= sum);
+        }
+        let mut consensus = Consensus::from_labels(won.labels, p.k);
+        consensus.membership = Some(membership);
+        consensus.convergence = Convergence {
+            objective: won.trace.last().copied(),
+            iterations: won.trace.len(),
+            trace: won.trace,
+            stop: won.stop,
+        };
+        consensus.diagnostics.push("weights", Value::Members(won.state.a));
+        Ok(consensus)
+    }
+}
+
+fn check_start(labels: &[u32], k: usize) -> Result<()> {
+    match labels.iter().filter(|&&label| label != MISSING).max() {
+        Some(&most) if most as usize >= k => Err(Error::Unsupported {
+            method: INFO.name,
+            what: format!("a start with {} clusters for k = {k}", most + 1),
+            hint: "start from a clustering with at most k clusters".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// One start followed to its end.
+struct Descent {
+    state: State,
+    labels: Vec<u32>,
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl Nmfc {
+    /// Follows `q` to its end; tells `run` of the steps, if given.
+    fn descend(&self, problem: &Problem<'_>, q: Matrix, run: Option<&Run>) -> Result<Descent> {
+        let p = &self.0;
+        let mut state = problem.start(q);
+        let mut labels = state.labels();
+        let mut trace = Vec::new();
+        let (mut still, mut weighed) = (0, !p.weighted);
+        for step in 1..=p.max_iter {
+            if let Some(run) = run {
+                run.tick("factorising", step as u64, Some(p.max_iter as u64))?;
+            }
+            problem.step(&mut state);
+            if p.weighted && step % STILL == 0 {
+                weighed = problem.weigh(&mut state) < 1e-6;
+            }
+            trace.push(problem.objective(&state));
+            let now = state.labels();
+            still = if now == labels { still + 1 } else { 0 };
+            labels = now;
+            if still >= STILL && weighed {
+                return Ok(Descent { state, labels, trace, stop: Stop::Converged });
+            }
+        }
+        Ok(Descent { state, labels, trace, stop: Stop::MaxIterations })
+    }
+}
+
+/// What a step changes.
+struct State {
+    q: Matrix,
+    /// The diagonal of $D$.
+    d: Vec<f64>,
+    /// The weights of the members.
+    a: Vec<f64>,
+    /// $X = H^T W Q$.
+    x: Matrix,
+    /// $Q^T W S W Q = X^T \operatorname{diag}(a) X$.
+    c: Matrix,
+    /// $B = Q^T W Q$.
+    b: Matrix,
+}
+
+impl State {
+    fn labels(&self) -> Vec<u32> {
+        self.q.iter_rows().map(|row| argmax(row).expect("k is at least 1") as u32).collect()
+    }
+}
+
+/// What a step only reads.
+struct Problem<'a> {
+    profiles: &'a Profiles,
+    k: usize,
+    /// $\Gamma$.
+    gamma: Matrix,
+}
+
+impl<'a> Problem<'a> {
+    fn new(profiles: &'a Profiles, k: usize) -> Self {
+        let gamma = profiles.connective_products(&profiles.gram(profiles.weights()));
+        Problem { profiles, k, gamma }
+    }
+
+    /// The indicator of `labels`, blurred, with columns of unit length.
+    fn blurred(&self, labels: &[u32]) -> Matrix {
+        let mut q = Matrix::zeros(labels.len(), self.k);
+        let mut squares = vec![0.0; self.k];
+        for (s, (&label, w)) in labels.iter().zip(self.profiles.weights()).enumerate() {
+            for (j, x) in q.row_mut(s).iter_mut().enumerate() {
+                *x = BLUR + f64::from(u8::from(label as usize == j));
+                squares[j] += w * *x * *x;
+            }
+        }
+        let lengths: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
+        for s in 0..labels.len() {
+            q.row_mut(s).iter_mut().zip(&lengths).for_each(|(x, length)| *x /= length);
+        }
+        q
+    }
+
+    fn start(&self, q: Matrix) -> State {
+        let r = self.profiles.n_members();
+        let a = vec![1.0 / r as f64; r];
+        let empty = || Matrix::zeros(0, 0);
+        let mut state = State { q, d: Vec::new(), a, x: empty(), c: empty(), b: empty() };
+        self.refresh(&mut state);
+        state.d = (0..self.k).map(|j| state.c[(j, j)]).collect();
+        state
+    }
+
+    /// $X$, $C$ and $B$ from $Q$.
+    fn refresh(&self, state: &mut State) {
+        let (k, q, weights) = (self.k, &state.q, self.profiles.weights());
+        state.x = self.profiles.group_sums(q, weights);
+        let b = self.profiles.sum_over_ranges(k * k, |rows, sums| {
+            for s in rows {
+                let row = q.row(s);
+                for (x, sums) in row.iter().zip(sums.chunks_exact_mut(k)) {
+                    let scaled = weights[s] * x;
+                    sums.iter_mut().zip(row).for_each(|(sum, y)| *sum += scaled * y);
+                }
+            }
+        });
+        state.b = Matrix::from_vec(k, k, b);
+        self.reweigh(state);
+    }
+
+    /// $C$ from $X$ and $a$.
+    fn reweigh(&self, state: &mut State) {
+        let scaled = self.scaled(&state.x, &state.a);
+        state.c = product(state.x.as_faer().transpose(), scaled.as_faer());
+    }
+
+    /// $\operatorname{diag}(a) X$, each cluster with its member's weight.
+    fn scaled(&self, x: &Matrix, a: &[f64]) -> Matrix {
+        let mut scaled = x.clone();
+        for (member, a) in self.profiles.members().iter().zip(a) {
+            for c in member.clusters.clone() {
+                scaled.row_mut(c).iter_mut().for_each(|x| *x *= a);
+            }
+        }
+        scaled
+    }
+
+    /// One application of both rules.
+    fn step(&self, state: &mut State) {
+        let k = self.k;
+        let numerators = self.profiles.spread(&self.scaled(&state.x, &state.a));
+        let c = &state.c;
+        let rows = state.q.as_mut_slice().par_chunks_exact_mut(k).enumerate();
+        rows.with_min_len(512).for_each_init(
+            || vec![0.0; k],
+            |image, (s, row)| {
+                image.fill(TINY);
+                for (x, c) in row.iter().zip(c.iter_rows()) {
+                    image.iter_mut().zip(c).for_each(|(y, c)| *y += x * c);
+                }
+                let ratios = numerators.row(s).iter().zip(&*image);
+                row.iter_mut().zip(ratios).for_each(|(x, (n, y))| *x *= (n / y).sqrt());
+            },
+        );
+        self.refresh(state);
+        let (b, d) = (&state.b, &state.d);
+        let spread = |j: usize| (0..k).map(|l| b[(j, l)].powi(2) * d[l]).sum::<f64>();
+        state.d = (0..k).map(|j| d[j] * (state.c[(j, j)] / (spread(j) + TINY)).sqrt()).collect();
+    }
+
+    /// The weights that suit the factors best; returns the largest change.
+    fn weigh(&self, state: &mut State) -> f64 {
+        let (x, d) = (&state.x, &state.d);
+        let fit = |member: &crate::ensemble::ProfileMember| -> f64 {
+            let of = |c: usize| x.row(c).iter().zip(d).map(|(x, d)| d * x * x).sum::<f64>();
+            member.clusters.clone().map(of).sum()
+        };
+        let fits: Vec<f64> = self.profiles.members().iter().map(fit).collect();
+        let mut next = state.a.clone();
+        minimise_on_simplex(&self.gamma, &fits, &mut next);
+        let change = next.iter().zip(&state.a).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        state.a = next;
+        self.reweigh(state);
+        change
+    }
+
+    /// $\lVert S \rVert^2 = a^T \Gamma a$.
+    fn square(&self, a: &[f64]) -> f64 {
+        let dot = |row: &[f64]| row.iter().zip(a).map(|(x, y)| x * y).sum::<f64>();
+        self.gamma.iter_rows().zip(a).map(|(row, a)| a * dot(row)).sum()
+    }
+
+    /// $\lVert S - Q D Q^T \rVert^2$ over pairs of objects.
+    fn objective(&self, state: &State) -> f64 {
+        let (b, c, d) = (&state.b, &state.c, &state.d);
+        let mut value = self.square(&state.a);
+        for j in 0..self.k {
+            value -= 2.0 * d[j] * c[(j, j)];
+            value += (0..self.k).map(|l| d[j] * d[l] * b[(j, l)].powi(2)).sum::<f64>();
+        }
+        value
+    }
+
+    /// $\lVert S - Y Y^T \rVert^2$ of a hard clustering $Y$.
+    fn misfit(&self, labels: &[u32], a: &[f64]) -> f64 {
+        let y = Matrix::from_fn(labels.len(), self.k, |s, j| {
+            f64::from(u8::from(labels[s] as usize == j))
+        });
+        let x = self.profiles.group_sums(&y, self.profiles.weights());
+        let mut sizes = vec![0.0; self.k];
+        for (&label, w) in labels.iter().zip(self.profiles.weights()) {
+            sizes[label as usize] += w;
+        }
+        let mut value = self.square(a) + sizes.iter().map(|n| n * n).sum::<f64>();
+        for (member, a) in self.profiles.members().iter().zip(a) {
+            let of = |c: usize| x.row(c).iter().map(|x| x * x).sum::<f64>();
+            value -= 2.0 * a * member.clusters.clone().map(of).sum::<f64>();
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consensus::combine;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::rng::Rng;
+    use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+    /// The rules as they are printed, with $S$ between profiles and $D$ a matrix. Objects of a
+    /// profile are summed over by its weight.
+    fn plain_step(s: &Matrix, w: &[f64], q: &mut Matrix, d: &mut Matrix) {
+        let times = |a: &Matrix, b: &Matrix| product(a.as_faer(), b.as_faer());
+        let weighted = |q: &Matrix| Matrix::from_fn(q.nrows(), q.ncols(), |i, j| w[i] * q[(i, j)]);
+        let transposed_times =
+            |a: &Matrix, b: &Matrix| product(a.as_faer().transpose(), b.as_faer());
+        let n = times(&times(s, &weighted(q)), d);
+        let below = times(q, &transposed_times(&weighted(q), &n));
+        for i in 0..q.nrows() {
+            for j in 0..q.ncols() {
+                q[(i, j)] *= (n[(i, j)] / below[(i, j)]).sqrt();
+            }
+        }
+        let above = transposed_times(&weighted(q), &times(s, &weighted(q)));
+        let b = transposed_times(&weighted(q), q);
+        let below = times(&times(&b, d), &b);
+        for i in 0..d.nrows() {
+            for j in 0..d.ncols() {
+                d[(i, j)] *= (above[(i, j)] / below[(i, j)]).sqrt();
+            }
+        }
+    }
+
+    fn coassociation(profiles: &Profiles, a: &[f64]) -> Matrix {
+        let h = dense_incidence(profiles);
+        Matrix::from_fn(profiles.len(), profiles.len(), |s, t| {
+            let of = |(member, a): (&crate::ensemble::ProfileMember, &f64)| {
+                a * member.clusters.clone().map(|c| h[(s, c)] * h[(t, c)]).sum::<f64>()
+            };
+            profiles.members().iter().zip(a).map(of).sum()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn steps_are_those_of_the_printed_rules(ensemble in ensembles(Kinds::ALL, 12, 4)) {
+            let profiles = profiles(&ensemble);
+            let (u, k, w) = (profiles.len(), 3, profiles.weights());
+            let problem = Problem::new(&profiles, k);
+            let labels: Vec<u32> = (0..u as u32).map(|s| s % 3).collect();
+            let mut state = problem.start(problem.blurred(&labels));
+            let s = coassociation(&profiles, &state.a);
+            let mut q = state.q.clone();
+            let mut d = Matrix::zeros(k, k);
+            (0..k).for_each(|j| d[(j, j)] = state.d[j]);
+            for _ in 0..10 {
+                problem.step(&mut state);
+                plain_step(&s, w, &mut q, &mut d);
+                for (x, y) in state.q.as_slice().iter().zip(q.as_slice()) {
+                    prop_assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()), "{x} {y}");
+                }
+                for j in 0..k {
+                    prop_assert!((state.d[j] - d[(j, j)]).abs() < 1e-8 * (1.0 + d[(j, j)]));
+                }
+            }
+            let mut expected = 0.0;
+            for i in 0..u {
+                for j in 0..u {
+                    let model: f64 = (0..k).map(|l| q[(i, l)] * d[(l, l)] * q[(j, l)]).sum();
+                    expected += w[i] * w[j] * (s[(i, j)] - model).powi(2);
+                }
+            }
+            let found = problem.objective(&state);
+            let scale = problem.square(&state.a);
+            prop_assert!((found - expected).abs() < 1e-8 * (1.0 + scale), "{found} {expected}");
+            let mut expected = 0.0;
+            for i in 0..u {
+                for j in 0..u {
+                    let together = f64::from(u8::from(labels[i] == labels[j]));
+                    expected += w[i] * w[j] * (s[(i, j)] - together).powi(2);
+                }
+            }
+            let found = problem.misfit(&labels, &state.a);
+            prop_assert!((found - expected).abs() < 1e-8 * (1.0 + expected), "{found} {expected}");
+        }
+
+        /// Learned weights lower the objective: they are its minimum over the simplex.
+        #[test]
+        fn weighing_never_raises_the_objective(ensemble in ensembles(Kinds::ALL, 12, 5)) {
+            let profiles = profiles(&ensemble);
+            let problem = Problem::new(&profiles, 2);
+            let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
+            let mut state = problem.start(problem.blurred(&labels));
+            (0..5).for_each(|_| problem.step(&mut state));
+            let before = problem.objective(&state);
+            problem.weigh(&mut state);
+            let after = problem.objective(&state);
+            prop_assert!(after <= before + 1e-9 * (1.0 + problem.square(&state.a)));
+            prop_assert!((state.a.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// Noisy copies of three clusters.
+    fn noisy(n: usize, noise: f64) -> Ensemble {
+        let mut rng = Rng::new(5, Stream::Data);
+        let mut label = |i| {
+            Some(if rng.unit() < noise { rng.below(3) as i64 } else { [0, 0, 0, 1, 1, 2][i % 6] })
+        };
+        let member = |h| HardMember::from_integers(format!("{h}"), (0..n).map(&mut label)).into();
+        Ensemble::new((0..10).map(member).collect()).unwrap()
+    }
+
+    #[test]
+    fn noisy_copies_of_a_clustering_give_it_back() {
+        let profiles = profiles(&noisy(600, 0.15));
+        for params in [
+            NmfcParams::new(3),
+            NmfcParams::new(3).weighted(true),
+            NmfcParams::new(3).init(NmfcInit::Random).max_iter(500),
+        ] {
+            let method = params.clone().check().unwrap();
+            let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+            let labels = consensus.object_labels(&profiles);
+            let right = (0..600).filter(|&i| labels[i] == Some([0, 0, 0, 1, 1, 2][i % 6])).count();
+            assert!(right >= 590, "{right} of 600 by {params:?}");
+        }
+    }
+
+    #[test]
+    fn learned_weights_leave_the_dissenter_out() {
+        let clear = [0, 0, 0, 1, 1, 1, 2, 2, 2];
+        let odd = [0, 1, 2, 0, 1, 2, 0, 1, 2];
+        let profiles = profiles(&hard_ensemble(&[clear, clear, odd, clear, clear]));
+        let method = NmfcParams::new(3).weighted(true).check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        let Some(Value::Members(a)) = consensus.diagnostics.get("weights") else {
+            panic!("weights are told");
+        };
+        assert!(a[2] < 0.05 && [0, 1, 3, 4].iter().all(|&q| a[q] > 0.2), "{a:?}");
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit() {
+        let profiles = profiles(&noisy(3000, 0.5));
+        for params in [NmfcParams::new(4), NmfcParams::new(4).init(NmfcInit::Random).max_iter(20)] {
+            let on = |threads| {
+                let method = params.clone().weighted(true).check().unwrap();
+                combine(&profiles, &method, None, &Run::new(3).threads(threads)).unwrap()
+            };
+            assert_eq!(on(1), on(2));
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused() {
+        assert!(NmfcParams::new(0).check().is_err());
+        assert!(NmfcParams::new(2).restarts(0).check().is_err());
+        assert!(NmfcParams::new(2).max_iter(0).check().is_err());
+        assert!(check_start(&[0, 1, MISSING], 2).is_ok());
+        assert!(check_start(&[0, 2], 2).is_err());
+    }
+}
