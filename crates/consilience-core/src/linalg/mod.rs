@@ -7,6 +7,7 @@ mod matrix;
 mod product;
 mod shrink;
 mod simplex;
+mod trajectories;
 mod xlogx;
 
 pub use assignment::{max_assignment, max_assignment_dense};
@@ -16,4 +17,5 @@ pub use matrix::Matrix;
 pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};
 pub use shrink::shrink_singular_values;
 pub use simplex::{minimise_on_simplex, project_to_simplex};
+pub use trajectories::trajectory_cosines;
 pub use xlogx::{XLogXTable, xlogx, xlogx_branchless};

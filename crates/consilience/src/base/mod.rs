@@ -5,6 +5,7 @@
 #![allow(clippy::inline_always)]
 
 mod consensus_rows;
+pub mod correlation;
 mod distance;
 mod exact_sum;
 pub mod fuzzy_kmeans;

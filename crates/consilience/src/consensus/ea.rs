@@ -32,14 +32,12 @@ use crate::choose_k::lifetime;
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
-use crate::consensus::outcome::{Consensus, Diagnostics, Merge, Value};
+use crate::consensus::outcome::{Consensus, Diagnostics, Value};
 use crate::consensus::settings::Settings;
+use crate::consensus::tree::{DENSE_UP_TO, cut_tree};
 use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::{Error, Result};
 use crate::run::Run;
-
-/// Up to this many profiles the table of all pairs is faster than vectors.
-const DENSE_UP_TO: usize = 2048;
 
 /// How many lifetimes the diagnostics list.
 const LIFETIMES_SHOWN: usize = 50;
@@ -211,12 +209,6 @@ impl ConsensusMethod for Ea {
         let chosen = lifetime::longest(&lifetimes, self.0.k_min..=k_max);
         // Where nothing lives, nothing is told apart.
         let k = self.0.k.or(chosen).unwrap_or(1);
-        if self.0.k.is_some() && k < u && lifetimes[k - 1] <= 0.0 {
-            run.warn(&format!(
-                "the tree has no cut into {k} clusters: merges tie there, and which comes last is \
-                 arbitrary"
-            ));
-        }
         let mut diagnostics = Diagnostics::default();
         let shown = LIFETIMES_SHOWN.min(u);
         diagnostics.push(
@@ -229,11 +221,7 @@ impl ConsensusMethod for Ea {
         if let Some(chosen) = chosen {
             diagnostics.push("lifetime_k", Value::Integer(chosen as i64));
         }
-        Ok(Consensus {
-            dendrogram: Some(dendrogram(u, &joins)),
-            diagnostics,
-            ..Consensus::from_labels(linkage::cut(u, &joins, k), k)
-        })
+        Ok(Consensus { diagnostics, ..cut_tree(u, &joins, k, run) })
     }
 }
 
@@ -276,17 +264,6 @@ impl Ea {
         let store = Factored::new(w, link, votes, profiles.n_clusters(), entries);
         linkage::chain(store, run)
     }
-}
-
-/// Merges of groups named by first items → merges of nodes.
-fn dendrogram(u: usize, joins: &[Join]) -> Vec<Merge> {
-    let mut node: Vec<u32> = (0..u as u32).collect();
-    let merge = |(i, join): (usize, &Join)| {
-        let (a, b) = (node[join.a as usize], node[join.b as usize]);
-        node[join.a as usize] = (u + i) as u32;
-        Merge { a, b, height: 1.0 - join.similarity }
-    };
-    joins.iter().enumerate().map(merge).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
-use crate::consensus::{ea, gwca, nmfc, rce, rmsc, sa, scec, voting, wmi};
+use crate::consensus::{
+    ea, ecpcs, gwca, kcc, local_search, lwea, nmfc, pivot, rce, rmsc, sa, scec, voting, wmi,
+};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -131,8 +133,13 @@ pub static METHODS: &[&MethodInfo] = &[
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
+    &ecpcs::INFO,
     &gwca::INFO,
+    &kcc::INFO,
+    &local_search::INFO,
+    &lwea::INFO,
     &nmfc::INFO,
+    &pivot::INFO,
     &rce::INFO,
     &rmsc::INFO,
     &sa::INFO,

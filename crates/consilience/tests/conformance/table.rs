@@ -34,8 +34,13 @@ static ROWS: &[Row] = &[
     Row { name: "ea-cl", k: Promise::Exactly, exempt: &[] },
     Row { name: "ea-sl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "ea-wl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
+    Row { name: "ecpcs-hc", k: Promise::Exactly, exempt: &[] },
     Row { name: "gwca", k: Promise::AtMost, exempt: &[] },
+    Row { name: "kcc", k: Promise::AtMost, exempt: &[] },
+    Row { name: "local-search", k: Promise::Own, exempt: &[] },
+    Row { name: "lwea", k: Promise::Exactly, exempt: &[] },
     Row { name: "nmfc", k: Promise::AtMost, exempt: &[] },
+    Row { name: "pivot", k: Promise::Own, exempt: &[] },
     Row {
         name: "rmsc",
         k: Promise::AtMost,

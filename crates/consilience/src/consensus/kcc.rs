@@ -1,0 +1,571 @@
+//! KCC: k-means-based consensus clustering.
+//!
+//! J. Wu, H. Liu, H. Xiong, J. Cao, J. Chen. *K-Means-Based Consensus Clustering: A Unified View.*
+//! IEEE TKDE 27(1), 2015.
+//!
+//! A utility tells how much a clustering and a member have in common. For a convex $\mu$, with $y$ the
+//! distribution of a member's labels within a cluster of the consensus, the weighted mean of
+//! $\mu(y)$ over the clusters is such a utility, and to maximise its sum over the members is to run
+//! k-means on the rows of $H$ with the distance that belongs to $\mu$: summed over members, for an
+//! object with label $l$,
+//!
+//! | utility | $\mu(y)$ | distance |
+//! |---|---|---|
+//! | `category` | $\lVert y \rVert^2$ | $1 - 2 y_l + \lVert y \rVert^2$ |
+//! | `entropy` | $\sum_l y_l \ln y_l$ | $- \ln y_l$ |
+//! | `cosine` | $\lVert y \rVert$ | $1 - y_l / \lVert y \rVert$ |
+//! | `lp` | $\lVert y \rVert_p$ | $1 - (y_l / \lVert y \rVert_p)^{p - 1}$ |
+//!
+//! Centres are means under all of them. `category` is Mirkin's category utility, `entropy` the mutual
+//! information. `normalised` divides a member's utility by $|\mu|$ of its own distribution of labels.
+//!
+//! # On profiles
+//!
+//! A distance is a sum of $r$ looked-up numbers, so an iteration takes $O(u r k)$.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Start.* As by k-means++, in the number of labels that differ: a single object as a centre would
+//!   be infinitely far from most others under `entropy`. The paper draws objects.
+//! * *A cluster that lacks a label* is far from objects that have it, not infinitely
+//!   ($y_l \ge 10^{-12}$ within the logarithm).
+//! * *Missing labels*, as in the paper: a member's distribution within a cluster is that of the
+//!   objects it labels, and distances are summed over the members that label the object. Where a
+//!   member labels nothing of a cluster, its distribution over all objects stands in.
+//! * *An empty cluster* takes the object farthest from its centre.
+//!
+//! # Cost
+//!
+//! Time $O(t u r k)$ a start, memory $O(u k + k K)$ a start.
+
+use rayon::prelude::*;
+
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::ensemble::{MISSING, Profiles};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::{Rng, Stream};
+use crate::run::Run;
+
+/// What there is to know about k-means-based consensus clustering.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "kcc",
+    title: "k-means-based consensus: a utility shared with the members, maximised as k-means on their labels",
+    reference: "J. Wu, H. Liu, H. Xiong, J. Cao, J. Chen. K-Means-Based Consensus Clustering: A Unified \
+                View. IEEE TKDE 27(1), 2015.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Hardens,
+    missing: Some("distances are summed over the members that label an object"),
+    takes_start: false,
+    parameters: &[
+        ParameterInfo {
+            name: "utility",
+            range: "category, entropy, cosine or lp",
+            default: "entropy",
+            help: "what a clustering and a member have in common",
+        },
+        ParameterInfo {
+            name: "p",
+            range: "p > 1",
+            default: "5",
+            help: "the norm of the utility `lp`",
+        },
+        ParameterInfo {
+            name: "normalised",
+            range: "true or false",
+            default: "false",
+            help: "divide each member's utility by that of its own labels",
+        },
+        ParameterInfo {
+            name: "restarts",
+            range: "restarts >= 1",
+            default: "10",
+            help: "starts; the best is kept",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: "max_iter >= 1",
+            default: "100",
+            help: "largest number of iterations",
+        },
+    ],
+    time: "O(t u r k)",
+    memory: "O(u k + k K) a start",
+    build: |k, settings| {
+        let default = KccParams::new(k.unwrap_or(0));
+        let utilities = [
+            ("category", Utility::Category),
+            ("entropy", Utility::Entropy),
+            ("cosine", Utility::Cosine),
+            ("lp", Utility::Lp),
+        ];
+        let params = KccParams {
+            utility: settings.choice("utility", &utilities)?.unwrap_or(default.utility),
+            p: settings.real("p")?.unwrap_or(default.p),
+            normalised: settings.flag("normalised")?.unwrap_or(default.normalised),
+            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
+            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
+            ..default
+        };
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// What a clustering and a member have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Utility {
+    /// Category utility: squared Euclidean distance.
+    Category,
+    /// Mutual information: Kullback-Leibler divergence.
+    Entropy,
+    /// Cosine distance.
+    Cosine,
+    /// The $L_p$ norm's distance.
+    Lp,
+}
+
+impl Utility {
+    /// $\mu$ of a distribution.
+    fn value(self, y: &[f64], p: f64) -> f64 {
+        match self {
+            Utility::Category => y.iter().map(|y| y * y).sum(),
+            Utility::Entropy => y.iter().filter(|&&y| y > 0.0).map(|y| y * y.ln()).sum(),
+            Utility::Cosine => y.iter().map(|y| y * y).sum::<f64>().sqrt(),
+            Utility::Lp => y.iter().map(|y| y.powf(p)).sum::<f64>().powf(1.0 / p),
+        }
+    }
+
+    /// The distance of an object with label `l` from the distribution $y$, whose $\mu$ is `value`.
+    fn distance(self, y: &[f64], l: usize, value: f64, p: f64) -> f64 {
+        match self {
+            Utility::Category => 1.0 - 2.0 * y[l] + value,
+            Utility::Entropy => -y[l].max(1e-12).ln(),
+            Utility::Cosine => 1.0 - y[l] / value,
+            Utility::Lp => 1.0 - (y[l] / value).powf(p - 1.0),
+        }
+    }
+
+    /// $\mu$ of certainty: the largest there is.
+    fn largest(self) -> f64 {
+        if self == Utility::Entropy { 0.0 } else { 1.0 }
+    }
+}
+
+/// Parameters of [KCC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KccParams {
+    k: usize,
+    utility: Utility,
+    p: f64,
+    normalised: bool,
+    restarts: usize,
+    max_iter: usize,
+}
+
+impl KccParams {
+    /// `k` clusters by mutual information, the best of ten starts.
+    pub fn new(k: usize) -> Self {
+        KccParams {
+            k,
+            utility: Utility::Entropy,
+            p: 5.0,
+            normalised: false,
+            restarts: 10,
+            max_iter: 100,
+        }
+    }
+
+    /// What a clustering and a member have in common.
+    #[must_use]
+    pub fn utility(mut self, utility: Utility) -> Self {
+        self.utility = utility;
+        self
+    }
+
+    /// The norm of [`Utility::Lp`], above 1.
+    #[must_use]
+    pub fn p(mut self, p: f64) -> Self {
+        self.p = p;
+        self
+    }
+
+    /// Whether each member's utility is divided by that of its own labels.
+    #[must_use]
+    pub fn normalised(mut self, normalised: bool) -> Self {
+        self.normalised = normalised;
+        self
+    }
+
+    /// How many starts are tried, at least 1.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of iterations, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Kcc> {
+        let counts = [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)];
+        for (name, count) in counts {
+            if count == 0 {
+                return Err(Error::parameter(name, "at least 1", 0));
+            }
+        }
+        if !self.p.is_finite() || self.p <= 1.0 {
+            return Err(Error::parameter("p", "finite and above 1", self.p));
+        }
+        Ok(Kcc(self))
+    }
+}
+
+/// KCC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kcc(KccParams);
+
+impl ConsensusMethod for Kcc {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let (u, k, all) = (shape.u as u64, self.0.k as u64, shape.total_clusters as u64);
+        // Distances and labels; counts, the partial counts of sixteen chunks, and the table.
+        self.0.restarts as u64 * 8 * (u * (k + 4) + 20 * k * all) + 8 * u
+    }
+
+    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.tick("k-means on labels", 0, Some(self.0.restarts as u64))?;
+        let problem = Problem::new(profiles, &self.0);
+        let start = |i: u64| problem.descend(&mut run.rng(Stream::Restart(i)), run);
+        let all: Vec<Descent> =
+            (0..self.0.restarts as u64).into_par_iter().map(start).collect::<Result<_>>()?;
+        let objectives: Vec<f64> = all.iter().map(Descent::objective).collect();
+        // Sums that differ by rounding are equal.
+        let better = |best: Descent, next: Descent| {
+            let less = best.objective() - 1e-12 * best.objective().abs();
+            if next.objective() < less { next } else { best }
+        };
+        let won = all.into_iter().reduce(better).expect("at least one start");
+        let mut consensus = Consensus::from_labels(won.labels, self.0.k);
+        consensus.convergence = Convergence {
+            objective: won.trace.last().copied(),
+            iterations: won.trace.len(),
+            trace: won.trace,
+            stop: won.stop,
+        };
+        consensus.diagnostics.push("restart_objectives", Value::List(objectives));
+        Ok(consensus)
+    }
+}
+
+/// One start followed to its end.
+struct Descent {
+    labels: Vec<u32>,
+    /// The mean distance of an object to its centre, after every iteration.
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl Descent {
+    fn objective(&self) -> f64 {
+        self.trace[self.trace.len() - 1]
+    }
+}
+
+struct Problem<'a> {
+    profiles: &'a Profiles,
+    params: &'a KccParams,
+    /// The distribution of every member's labels over all objects, member by member.
+    whole: Vec<f64>,
+    /// The weight of every member's utility.
+    scale: Vec<f64>,
+}
+
+impl<'a> Problem<'a> {
+    fn new(profiles: &'a Profiles, params: &'a KccParams) -> Self {
+        let mut whole = profiles.cluster_weights();
+        let mut scale = Vec::with_capacity(profiles.n_members());
+        for member in profiles.members() {
+            let own = &mut whole[member.clusters.clone()];
+            let mass: f64 = own.iter().sum();
+            own.iter_mut().for_each(|x| *x /= mass);
+            let value = params.utility.value(own, params.p).abs();
+            // A member with one cluster has nothing to share.
+            let inverse = if value > 0.0 { 1.0 / value } else { 0.0 };
+            scale.push(if params.normalised { inverse } else { 1.0 });
+        }
+        Problem { profiles, params, whole, scale }
+    }
+
+    /// Lloyd's iteration from a random start.
+    fn descend(&self, rng: &mut Rng, run: &Run) -> Result<Descent> {
+        let mut labels = self.start(rng);
+        let mut trace = Vec::new();
+        for _ in 0..self.params.max_iter {
+            run.check()?;
+            let counts = self.counts(&labels);
+            trace.push(self.objective(&counts));
+            let next = self.assign(&labels, &self.distances(&counts));
+            if next == labels {
+                return Ok(Descent { labels, trace, stop: Stop::Converged });
+            }
+            labels = next;
+        }
+        trace.push(self.objective(&self.counts(&labels)));
+        Ok(Descent { labels, trace, stop: Stop::MaxIterations })
+    }
+
+    /// Seeds far apart in the number of labels that differ, and everybody with the nearest.
+    fn start(&self, rng: &mut Rng) -> Vec<u32> {
+        let (u, r) = (self.profiles.len(), self.profiles.n_members());
+        let weights = self.profiles.weights();
+        // At first everybody is equally far.
+        let mut nearest = vec![f64::INFINITY; u];
+        let mut chance = weights.to_vec();
+        let (mut labels, mut seeded) = (vec![0; u], vec![false; u]);
+        let mut seed_row = vec![MISSING; r];
+        for c in 0..self.params.k.min(u) {
+            let mut rest = rng.unit() * chance.iter().sum::<f64>();
+            let drawn = (0..u).find(|&s| {
+                rest -= chance[s];
+                rest < 0.0 && !seeded[s]
+            });
+            // Where all differ from seeds in their gaps only, any that is none will do.
+            let seed = drawn.or_else(|| seeded.iter().position(|&seeded| !seeded));
+            let seed = seed.expect("no more seeds than profiles");
+            seeded[seed] = true;
+            self.profiles.clusters_into(seed, &mut seed_row);
+            let rows = nearest.par_iter_mut().zip(&mut labels).enumerate();
+            rows.with_min_len(1024).for_each_init(
+                || vec![MISSING; r],
+                |row, (s, (near, label))| {
+                    self.profiles.clusters_into(s, row);
+                    let differ = row
+                        .iter()
+                        .zip(&seed_row)
+                        .filter(|(a, b)| **a != **b && **a != MISSING && **b != MISSING);
+                    let far = differ.count() as f64;
+                    if far < *near {
+                        (*near, *label) = (far, c as u32);
+                    }
+                },
+            );
+            (nearest[seed], labels[seed]) = (0.0, c as u32);
+            chance = nearest.iter().zip(weights).map(|(far, w)| far * w).collect();
+        }
+        labels
+    }
+
+    /// How much of every cluster (row) of the consensus is in every member's clusters.
+    fn counts(&self, labels: &[u32]) -> Matrix {
+        let (k, all, weights) =
+            (self.params.k, self.profiles.n_clusters(), self.profiles.weights());
+        let sums = self.profiles.sum_over_ranges(k * all, |rows, sums| {
+            self.profiles.for_each_row(rows, |s, clusters| {
+                let own = &mut sums[labels[s] as usize * all..][..all];
+                clusters.iter().for_each(|&c| own[c as usize] += weights[s]);
+            });
+        });
+        Matrix::from_vec(k, all, sums)
+    }
+
+    /// Calls `visit(cluster, member, mass, y)` for every cluster of the consensus with the
+    /// distribution of every member's labels within it and the mass that it labels there.
+    fn for_each_distribution(
+        &self,
+        counts: &Matrix,
+        mut visit: impl FnMut(usize, usize, f64, &[f64]),
+    ) {
+        for (c, row) in counts.iter_rows().enumerate() {
+            for (h, member) in self.profiles.members().iter().enumerate() {
+                let own = &row[member.clusters.clone()];
+                let mass: f64 = own.iter().sum();
+                if mass > 0.0 {
+                    let y: Vec<f64> = own.iter().map(|x| x / mass).collect();
+                    visit(c, h, mass, &y);
+                } else {
+                    visit(c, h, 0.0, &self.whole[member.clusters.clone()]);
+                }
+            }
+        }
+    }
+
+    /// The mean distance of an object to its centre.
+    fn objective(&self, counts: &Matrix) -> f64 {
+        let (utility, p) = (self.params.utility, self.params.p);
+        let mut sum = 0.0;
+        self.for_each_distribution(counts, |_, h, mass, y| {
+            sum += self.scale[h] * mass * (utility.largest() - utility.value(y, p));
+        });
+        sum / self.profiles.total_weight()
+    }
+
+    /// The distances of all profiles (rows) to all centres.
+    fn distances(&self, counts: &Matrix) -> Matrix {
+        let (utility, p) = (self.params.utility, self.params.p);
+        let mut table = Matrix::zeros(self.profiles.n_clusters(), self.params.k);
+        self.for_each_distribution(counts, |c, h, _, y| {
+            let value = utility.value(y, p);
+            let first = self.profiles.members()[h].clusters.start;
+            for l in 0..y.len() {
+                table[(first + l, c)] = self.scale[h] * utility.distance(y, l, value, p);
+            }
+        });
+        self.profiles.spread(&table)
+    }
+
+    /// Everybody to the nearest centre, the present one of equals; no cluster stays empty.
+    fn assign(&self, labels: &[u32], distances: &Matrix) -> Vec<u32> {
+        let nearest = |s: usize| {
+            let row = distances.row(s);
+            let own = labels[s];
+            let bound = row[own as usize] - 1e-12 * (1.0 + row[own as usize].abs());
+            let better = |best: (f64, u32), (c, &far): (usize, &f64)| {
+                if far < best.0 { (far, c as u32) } else { best }
+            };
+            row.iter().enumerate().fold((bound, own), better).1
+        };
+        let mut next: Vec<u32> = (0..labels.len()).into_par_iter().map(nearest).collect();
+        let mut sizes = vec![0usize; self.params.k];
+        next.iter().for_each(|&c| sizes[c as usize] += 1);
+        for c in 0..self.params.k {
+            if sizes[c] == 0 {
+                let far = |s: usize| distances[(s, next[s] as usize)];
+                let movable = (0..next.len()).filter(|&s| sizes[next[s] as usize] > 1);
+                let farthest = movable.reduce(|best, s| if far(s) > far(best) { s } else { best });
+                let Some(s) = farthest else { break };
+                sizes[next[s] as usize] -= 1;
+                sizes[c] = 1;
+                next[s] = c as u32;
+            }
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consensus::combine;
+    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
+
+    const UTILITIES: [Utility; 4] =
+        [Utility::Category, Utility::Entropy, Utility::Cosine, Utility::Lp];
+
+    proptest! {
+        /// The objective, which is written in terms of $\mu$, is the mean distance to the centres.
+        #[test]
+        fn distances_belong_to_their_utilities(
+            ensemble in ensembles(Kinds::HARD, 12, 4),
+            normalised: bool,
+        ) {
+            let profiles = profiles(&ensemble);
+            let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 3).collect();
+            for utility in UTILITIES {
+                let params = KccParams::new(3).utility(utility).normalised(normalised).p(3.0);
+                let problem = Problem::new(&profiles, &params);
+                let counts = problem.counts(&labels);
+                let distances = problem.distances(&counts);
+                let sum: f64 = (0..profiles.len())
+                    .map(|s| profiles.weights()[s] * distances[(s, labels[s] as usize)])
+                    .sum();
+                let mean = sum / profiles.total_weight();
+                let found = problem.objective(&counts);
+                prop_assert!((found - mean).abs() < 1e-9 * (1.0 + mean), "{utility:?}");
+            }
+        }
+
+        #[test]
+        fn no_iteration_raises_the_objective(
+            ensemble in ensembles(Kinds::HARD, 25, 5),
+            k in 1..5usize,
+            normalised: bool,
+        ) {
+            let profiles = profiles(&ensemble);
+            let run = Run::new(0).threads(1);
+            for utility in UTILITIES {
+                let params =
+                    KccParams::new(k.min(profiles.len())).utility(utility).normalised(normalised);
+                let problem = Problem::new(&profiles, &params);
+                let went = problem.descend(&mut run.rng(Stream::Restart(0)), &run).unwrap();
+                for pair in went.trace.windows(2) {
+                    prop_assert!(pair[1] <= pair[0] + 1e-9, "{utility:?} {:?}", went.trace);
+                }
+            }
+        }
+
+        /// Complete labels, mutual information: the objective is $\sum_q H(\pi_q | C)$.
+        #[test]
+        fn entropy_is_conditional_entropy(ensemble in ensembles(Kinds::PLAIN, 15, 4)) {
+            let profiles = profiles(&ensemble);
+            let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
+            let params = KccParams::new(2);
+            let problem = Problem::new(&profiles, &params);
+            let n = profiles.total_weight();
+            let mut expected = 0.0;
+            for h in 0..profiles.n_members() {
+                for c in 0..2 {
+                    let inside = |s: &usize| labels[*s] == c;
+                    let mass = |l: Option<usize>| -> f64 {
+                        (0..profiles.len())
+                            .filter(inside)
+                            .filter(|&s| l.is_none() || profiles.label(s, h) == l)
+                            .map(|s| profiles.weights()[s])
+                            .sum()
+                    };
+                    for l in 0..profiles.members()[h].n_clusters() {
+                        let joint = mass(Some(l));
+                        if joint > 0.0 {
+                            expected -= joint / n * (joint / mass(None)).ln();
+                        }
+                    }
+                }
+            }
+            let found = problem.objective(&problem.counts(&labels));
+            prop_assert!((found - expected).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn all_utilities_find_what_is_clear() {
+        let members = [
+            [0, 0, 0, 1, 1, 1, 2, 2, 2],
+            [1, 1, 1, 2, 2, 2, 0, 0, 0],
+            [0, 0, 1, 1, 1, 1, 2, 2, 2],
+            [0, 0, 0, 1, 1, 2, 2, 2, 2],
+        ];
+        let profiles = profiles(&hard_ensemble(&members));
+        for utility in UTILITIES {
+            let kcc = KccParams::new(3).utility(utility).check().unwrap();
+            let consensus = combine(&profiles, &kcc, None, &Run::new(0)).unwrap();
+            let expected = [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some);
+            assert_eq!(consensus.object_labels(&profiles), expected, "{utility:?}");
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused() {
+        assert!(KccParams::new(0).check().is_err());
+        assert!(KccParams::new(2).restarts(0).check().is_err());
+        assert!(KccParams::new(2).max_iter(0).check().is_err());
+        for bad in [1.0, 0.0, f64::NAN, f64::INFINITY] {
+            assert!(KccParams::new(2).p(bad).check().is_err());
+        }
+    }
+}
