@@ -3,6 +3,8 @@
 mod agreement;
 mod blocks;
 mod canonical;
+mod certainty;
+mod cluster_walks;
 mod coassociation;
 mod collection;
 mod contingency;
