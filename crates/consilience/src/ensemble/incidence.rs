@@ -74,36 +74,65 @@ impl Profiles {
         if c == 0 {
             return out;
         }
-        let stride = padded(c);
-        let mut wide = vec![0.0; y.nrows() * stride];
-        for (wide, row) in wide.chunks_exact_mut(stride).zip(y.iter_rows()) {
-            wide[..c].copy_from_slice(row);
-        }
+        let y = Wide::new(y);
         out.as_mut_slice().par_chunks_mut(CHUNK * c).enumerate().for_each(|(chunk, out)| {
             let start = chunk * CHUNK;
-            if !self.is_hard() {
-                for (i, out) in out.chunks_exact_mut(c).enumerate() {
-                    self.for_each_entry(start + i, |_, cluster, p| {
-                        out.iter_mut().zip(y.row(cluster)).for_each(|(out, y)| *out += p * y);
-                    });
-                }
-                return;
-            }
-            let mut sum = vec![0.0; stride];
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    self.for_each_row(start..start + out.len() / c, |s, clusters| {
-                        sum.fill(0.0);
-                        for &cluster in clusters {
-                            add(&mut sum, &wide[cluster as usize * stride..][..stride]);
-                        }
-                        out[(s - start) * c..][..c].copy_from_slice(&sum[..c]);
-                    });
-                },
-            );
+            self.spread_rows(&y, start..start + out.len() / c, |s, row| {
+                out[(s - start) * c..][..c].copy_from_slice(row);
+            });
         });
         out
+    }
+
+    /// Calls `fold(value, s, row)` for every profile `s` and its row of $H Y$, which is not kept,
+    /// starting from `T::default()` for every chunk; returns the chunks' values in order.
+    ///
+    /// # Panics
+    ///
+    /// If `y` does not have one row a cluster.
+    pub(crate) fn fold_spread<T: Default + Send>(
+        &self,
+        y: &Matrix,
+        fold: impl Fn(&mut T, usize, &[f64]) + Sync,
+    ) -> Vec<T> {
+        assert_eq!(y.nrows(), self.n_clusters(), "one row a cluster");
+        let y = Wide::new(y);
+        (0..self.len().div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let mut value = T::default();
+                let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len());
+                self.spread_rows(&y, rows, |s, row| fold(&mut value, s, row));
+                value
+            })
+            .collect()
+    }
+
+    /// Calls `visit(s, row)` for the profiles `rows` and their rows of $H Y$.
+    fn spread_rows(&self, y: &Wide, rows: Range<usize>, mut visit: impl FnMut(usize, &[f64])) {
+        let mut sum = vec![0.0; y.stride];
+        if !self.is_hard() {
+            for s in rows {
+                sum.fill(0.0);
+                self.for_each_entry(s, |_, cluster, p| {
+                    sum.iter_mut().zip(y.row(cluster)).for_each(|(sum, y)| *sum += p * y);
+                });
+                visit(s, &sum[..y.columns]);
+            }
+            return;
+        }
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                self.for_each_row(rows, |s, clusters| {
+                    sum.fill(0.0);
+                    for &cluster in clusters {
+                        add(&mut sum, y.row(cluster as usize));
+                    }
+                    visit(s, &sum[..y.columns]);
+                });
+            },
+        );
     }
 
     /// $\sum_s a_s h_s h_s^T$, a $K \times K$ matrix. With `scale` the weights this is the Gram
@@ -179,6 +208,25 @@ impl Profiles {
         })
     }
 
+    /// $\sum_s a_s m_s m_s^T$ with $m_s$ the memberships of profile $s$ in the clusters of the soft
+    /// member `h`: a block on the diagonal of [`gram`](Self::gram). `None` if the member is hard,
+    /// where the block is diagonal.
+    pub(crate) fn square(&self, h: usize, scale: &[f64]) -> Option<Matrix> {
+        let member = &self.members()[h];
+        if member.is_hard() {
+            return None;
+        }
+        let (first, k) = (member.clusters.start, member.n_clusters());
+        let sums = self.sum_over_chunks(k * k, |s, sums| {
+            self.for_each_entry_of(s, h, |a, p| {
+                let sums = &mut sums[(a - first) * k..][..k];
+                let weight = scale[s] * p;
+                self.for_each_entry_of(s, h, |b, q| sums[b - first] += weight * q);
+            });
+        });
+        Some(Matrix::from_vec(k, k, sums.0))
+    }
+
     /// $H^T w$: the weight of every cluster.
     pub fn cluster_weights(&self) -> Vec<f64> {
         let weights = self.weights();
@@ -252,6 +300,29 @@ impl Profiles {
             }
         }
         total
+    }
+}
+
+/// The rows of a matrix, each [`padded`].
+struct Wide {
+    columns: usize,
+    stride: usize,
+    values: Vec<f64>,
+}
+
+impl Wide {
+    fn new(matrix: &Matrix) -> Self {
+        let (columns, stride) = (matrix.ncols(), padded(matrix.ncols()));
+        let mut values = vec![0.0; matrix.nrows() * stride];
+        for (i, row) in matrix.iter_rows().enumerate() {
+            values[i * stride..][..columns].copy_from_slice(row);
+        }
+        Wide { columns, stride, values }
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.stride..][..self.stride]
     }
 }
 
@@ -363,6 +434,19 @@ mod tests {
             prop_assert!(close(&sums, &|a, j| sum(u, &|s| w[s] * h[(s, a)] * x[(s, j)])));
             let y = Matrix::from_fn(k, c, |a, j| ((5 * a + 3 * j) % 13) as f64 / 11.0);
             prop_assert!(close(&profiles.spread(&y), &|s, j| sum(k, &|a| h[(s, a)] * y[(a, j)])));
+            let folded = profiles.fold_spread(&y, |rows: &mut Vec<f64>, s, row| {
+                assert_eq!(rows.len(), s * c, "profiles come in order");
+                rows.extend(row);
+            });
+            prop_assert_eq!(folded.concat(), profiles.spread(&y).into_vec());
+            for (m, member) in profiles.members().iter().enumerate() {
+                let Some(square) = profiles.square(m, w) else {
+                    prop_assert!(member.is_hard());
+                    continue;
+                };
+                let first = member.clusters.start;
+                prop_assert!(close(&square, &|a, b| gram[(first + a, first + b)]));
+            }
             let weights = Matrix::from_vec(k, 1, profiles.cluster_weights());
             prop_assert!(close(&weights, &|a, _| sum(u, &|s| w[s] * h[(s, a)])));
         }

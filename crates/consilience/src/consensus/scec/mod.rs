@@ -47,6 +47,7 @@
 //! verified, and this note is not legal advice.
 
 mod problem;
+mod update;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -62,7 +63,8 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use problem::{Last, Problem, Scratch, overlaps_pay};
+use problem::{Last, Problem, overlaps_pay};
+use update::Scratch;
 
 /// What there is to know about SCEC.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -354,15 +356,15 @@ impl Scec {
         let mut starts = Vec::with_capacity(self.0.restarts);
         for i in 0..self.0.restarts {
             run.check()?;
-            let m = if let Some(&h) = with_k.get(i) {
+            starts.push(if let Some(&h) = with_k.get(i) {
                 let identity = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
-                start_from_member(profiles, h, &identity)
+                problem.targets_of_member(h, &identity)
             } else {
                 let mut rng = run.rng(Stream::Restart(i as u64));
                 let h = rng.below(members.len());
-                start_from_member(profiles, h, &stochastic(members[h].n_clusters(), k, &mut rng))
-            };
-            starts.push(problem.targets(&m));
+                let r = stochastic(members[h].n_clusters(), k, &mut rng);
+                problem.targets_of_member(h, &r)
+            });
         }
         Ok(starts)
     }
@@ -521,28 +523,6 @@ impl Descent {
     fn objective(&self) -> f64 {
         *self.trace.last().expect("at least one iteration")
     }
-}
-
-/// $M^{(h)} R$; a missing label counts as a uniform row, so that every object starts somewhere.
-fn start_from_member(profiles: &Profiles, h: usize, r: &Matrix) -> Matrix {
-    let first = profiles.members()[h].clusters.start;
-    let mut mean = vec![0.0; r.ncols()];
-    for row in r.iter_rows() {
-        mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / r.nrows() as f64);
-    }
-    let mut m = Matrix::zeros(profiles.len(), r.ncols());
-    for x in 0..profiles.len() {
-        let row = m.row_mut(x);
-        let mut labelled = false;
-        profiles.for_each_entry_of(x, h, |c, p| {
-            labelled = true;
-            row.iter_mut().zip(r.row(c - first)).for_each(|(m, r)| *m += p * r);
-        });
-        if !labelled {
-            row.copy_from_slice(&mean);
-        }
-    }
-    m
 }
 
 /// $M$ as given by labels; uniform where there is none.

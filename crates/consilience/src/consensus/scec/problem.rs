@@ -17,6 +17,7 @@ use faer::{Accum, MatMut, Par};
 use rayon::prelude::*;
 
 use super::OnMissing;
+use super::update::{Rule, Scratch};
 use crate::consensus::method::Shape;
 use crate::ensemble::Profiles;
 use crate::linalg::Matrix;
@@ -192,6 +193,35 @@ impl<'a> Problem<'a> {
         g
     }
 
+    /// The targets of $M = M^{(h)} R$; a missing label counts as a uniform row, so that every object
+    /// starts somewhere.
+    pub(super) fn targets_of_member(&self, h: usize, r: &Matrix) -> Matrix {
+        let clusters = self.profiles.members()[h].clusters.clone();
+        if let (Some(overlaps), None) = (&self.overlaps, &self.inverse_votes) {
+            // It is the M of rule (6) when h alone speaks, for all.
+            let all = self.profiles.n_members() as f64;
+            let mut s = Matrix::zeros(overlaps.nrows(), self.k);
+            for (c, row) in clusters.zip(r.iter_rows()) {
+                s.row_mut(c).iter_mut().zip(row).for_each(|(s, r)| *s = all * r);
+            }
+            return times(overlaps, &s);
+        }
+        let mean = column_means(r, 0..r.nrows());
+        let mut m = Matrix::zeros(self.profiles.len(), self.k);
+        for x in 0..self.profiles.len() {
+            let row = m.row_mut(x);
+            let mut labelled = false;
+            self.profiles.for_each_entry_of(x, h, |c, p| {
+                labelled = true;
+                row.iter_mut().zip(r.row(c - clusters.start)).for_each(|(m, r)| *m += p * r);
+            });
+            if !labelled {
+                row.copy_from_slice(&mean);
+            }
+        }
+        self.targets(&m)
+    }
+
     /// $S - \tfrac{1}{k_h} \mathbf{1} S$ member by member: a missing label then reads as zero.
     fn centred(&self, s: &Matrix) -> Matrix {
         let mut centred = s.clone();
@@ -235,10 +265,7 @@ impl<'a> Problem<'a> {
             last.m = Some(m);
             return (g, settled);
         };
-        let mut g = Matrix::zeros(s.nrows(), self.k);
-        let into = MatMut::from_row_major_slice_mut(g.as_mut_slice(), s.nrows(), self.k);
-        // One thread: the starts run side by side, and the bits must not depend on threads.
-        matmul(into, Accum::Replace, overlaps.as_faer(), s.as_faer(), 1.0, Par::Seq);
+        let g = times(overlaps, s);
         let settled = last.begun && self.has_settled(previous, s, last, tol);
         last.begun = true;
         (g, settled)
@@ -256,32 +283,29 @@ impl<'a> Problem<'a> {
         }
         let everywhere = self.sum_of_means(&change);
         let change = if self.fills { self.centred(&change) } else { change };
-        let change_of = |x: usize, row: &mut [f64]| {
-            row.copy_from_slice(&everywhere);
-            self.profiles.for_each_entry(x, |_, c, p| {
-                row.iter_mut().zip(change.row(c)).for_each(|(m, s)| *m += p * s);
-            });
-            let constant = 1.0 / self.profiles.n_members() as f64;
+        let constant = 1.0 / self.profiles.n_members() as f64;
+        let most_of = |x: usize, row: &[f64]| {
             let inverse = self.inverse_votes.as_ref().map_or(constant, |v| v[x]);
-            row.iter().fold(0.0, |largest: f64, m| largest.max(m.abs())) * inverse
+            let changes = row.iter().zip(&everywhere).map(|(m, e)| (m + e).abs());
+            changes.fold(0.0, f64::max) * inverse
         };
-        if change_of(last.most_changed, &mut vec![0.0; self.k]) >= tol {
+        let mut row = vec![0.0; self.k];
+        self.profiles.for_each_entry(last.most_changed, |_, c, p| {
+            row.iter_mut().zip(change.row(c)).for_each(|(m, s)| *m += p * s);
+        });
+        if most_of(last.most_changed, &row) >= tol {
             return false;
         }
-        let largest = (0..self.profiles.len())
-            .into_par_iter()
-            .with_min_len(1024)
-            .map_init(|| vec![0.0; self.k], |row, x| (change_of(x, row), x))
-            // The first of equals, so that the answer does not depend on how the work was split.
-            .reduce(
-                || (0.0, usize::MAX),
-                |a, b| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a },
-            );
-        if largest.0 < tol {
-            return true;
-        }
-        last.most_changed = largest.1;
-        false
+        let of_chunks = self.profiles.fold_spread(&change, |most: &mut (f64, usize), x, row| {
+            let change = most_of(x, row);
+            if change > most.0 {
+                *most = (change, x);
+            }
+        });
+        let first_of_most = |a: (f64, usize), b: (f64, usize)| if b.0 > a.0 { b } else { a };
+        let (most, x) = of_chunks.into_iter().fold((0.0, 0), first_of_most);
+        last.most_changed = x;
+        most < tol
     }
 
     /// No entry of $M$ changes by more than this when $S$ changes by `change`.
@@ -304,38 +328,28 @@ impl<'a> Problem<'a> {
     /// Q^{(h)} S^{(h)} \rangle - \langle S, G \rangle$.
     pub(super) fn objective(&self, s: &Matrix, g: &Matrix) -> f64 {
         let mut f = 0.0;
-        let mut cross = Vec::new();
         for (h, member) in self.profiles.members().iter().enumerate() {
             let clusters = member.clusters.clone();
             let mean = column_means(s, clusters.clone());
-            let block = &s.as_slice()[clusters.start * self.k..clusters.end * self.k];
-            self.cross(h, block, &mut cross);
             f += self.filled[h] * mean.iter().map(|m| m * m).sum::<f64>();
-            for (i, c) in clusters.enumerate() {
+            for (i, c) in clusters.clone().enumerate() {
                 let row = s.row(c);
                 let row_sum: f64 = row.iter().sum();
                 f += self.beta_k * (row_sum - 1.0) * (row_sum - 1.0);
                 for j in 0..self.k {
                     let away = row[j] - mean[j];
-                    let square = self.diagonal[c] * row[j] + cross[i * self.k + j] - g[(c, j)];
-                    f += row[j] * square - self.alpha * away * away;
+                    f +=
+                        row[j] * (self.diagonal[c] * row[j] - g[(c, j)]) - self.alpha * away * away;
+                }
+                if let Some(q) = &self.off_diagonal[h] {
+                    for (&q, other) in q.row(i).iter().zip(clusters.clone()) {
+                        let product = row.iter().zip(s.row(other)).map(|(a, b)| a * b);
+                        f += q * product.sum::<f64>();
+                    }
                 }
             }
         }
         f
-    }
-
-    /// $(Q^{(h)} - \operatorname{diag} Q^{(h)}) S^{(h)}$ without the filled-in rows.
-    fn cross(&self, h: usize, s: &[f64], cross: &mut Vec<f64>) {
-        cross.clear();
-        cross.resize(s.len(), 0.0);
-        if let Some(q) = &self.off_diagonal[h] {
-            for (out, q) in cross.chunks_exact_mut(self.k).zip(q.iter_rows()) {
-                for (&q, s) in q.iter().zip(s.chunks_exact(self.k)) {
-                    out.iter_mut().zip(s).for_each(|(out, s)| *out += q * s);
-                }
-            }
-        }
     }
 
     /// Rule (10) on $S^{(h)}$, $M$ fixed, until no entry changes by `tol` or `max_iter` times.
@@ -344,49 +358,29 @@ impl<'a> Problem<'a> {
         h: usize,
         s: &mut Matrix,
         g: &Matrix,
-        (max_iter, tol): (usize, f64),
+        limits: (usize, f64),
         scratch: &mut Scratch,
     ) {
-        let k = self.k;
         let clusters = self.profiles.members()[h].clusters.clone();
-        let k_h = clusters.len() as f64;
-        let range = clusters.start * k..clusters.end * k;
-        scratch.mean = column_means(s, clusters.clone());
-        scratch.next_mean.resize(k, 0.0);
+        let range = clusters.start * self.k..clusters.end * self.k;
+        let rule = Rule {
+            alpha: self.alpha,
+            beta_k: self.beta_k,
+            diagonal: &self.diagonal[clusters],
+            off_diagonal: self.off_diagonal[h].as_ref(),
+            filled: self.filled[h],
+        };
         let (s, g) = (&mut s.as_mut_slice()[range.clone()], &g.as_slice()[range]);
-        let diagonal = &self.diagonal[clusters];
-        let mean_weight = self.alpha + self.filled[h] / k_h;
-        self.cross(h, s, &mut scratch.cross);
-        for step in 0..max_iter {
-            if step > 0 && self.off_diagonal[h].is_some() {
-                self.cross(h, s, &mut scratch.cross);
-            }
-            scratch.next_mean.fill(0.0);
-            let mut change: f64 = 0.0;
-            let rows = s.chunks_exact_mut(k).zip(g.chunks_exact(k));
-            for ((row, g), (&q, cross)) in
-                rows.zip(diagonal.iter().zip(scratch.cross.chunks_exact(k)))
-            {
-                let of_row = self.beta_k * row.iter().sum::<f64>();
-                for j in 0..k {
-                    // (9); positive as long as the row is not zero, because alpha < beta k.
-                    let d = (q - self.alpha) * row[j]
-                        + cross[j]
-                        + mean_weight * scratch.mean[j]
-                        + of_row;
-                    let next = row[j] * (g[j] + self.beta_k) / d;
-                    change = change.max((next - row[j]).abs());
-                    scratch.next_mean[j] += next;
-                    row[j] = next;
-                }
-            }
-            if change < tol {
-                break;
-            }
-            let means = scratch.mean.iter_mut().zip(&scratch.next_mean);
-            means.for_each(|(mean, sum)| *mean = sum / k_h);
-        }
+        rule.improve(s, g, limits, scratch);
     }
+}
+
+/// $T S$, on one thread: the starts run side by side, and the bits must not depend on threads.
+fn times(overlaps: &Matrix, s: &Matrix) -> Matrix {
+    let mut g = Matrix::zeros(s.nrows(), s.ncols());
+    let into = MatMut::from_row_major_slice_mut(g.as_mut_slice(), s.nrows(), s.ncols());
+    matmul(into, Accum::Replace, overlaps.as_faer(), s.as_faer(), 1.0, Par::Seq);
+    g
 }
 
 /// What is remembered of the last iteration to tell whether $M$ has settled.
@@ -395,14 +389,6 @@ pub(super) struct Last {
     m: Option<Matrix>,
     begun: bool,
     most_changed: usize,
-}
-
-/// Buffers of [`Problem::improve`].
-#[derive(Default)]
-pub(super) struct Scratch {
-    mean: Vec<f64>,
-    next_mean: Vec<f64>,
-    cross: Vec<f64>,
 }
 
 /// $\tfrac{1}{k_h} \mathbf{1} S$ over these rows of `s`.
@@ -419,42 +405,14 @@ fn column_means(s: &Matrix, rows: std::ops::Range<usize>) -> Vec<f64> {
 /// The diagonal of $Q^{(h)}$ for all members, and the rest of it for soft ones; `masses` are the
 /// weights of the clusters.
 fn squares(profiles: &Profiles, masses: Vec<f64>) -> (Vec<f64>, Vec<Option<Matrix>>) {
-    let members = profiles.members();
     let mut diagonal = masses;
-    if profiles.is_hard() {
-        return (diagonal, vec![None; members.len()]);
-    }
-    let mut first = 0;
-    let offsets: Vec<usize> = members
-        .iter()
-        .map(|member| {
-            let k_h = if member.is_hard() { 0 } else { member.n_clusters() };
-            first += k_h * k_h;
-            first - k_h * k_h
-        })
-        .collect();
-    let sums = profiles.sum_over_chunks(first, |x, sums| {
-        let w = profiles.weights()[x];
-        profiles.for_each_entry(x, |h, a, p| {
-            if members[h].is_hard() {
-                return;
-            }
-            let (start, k_h) = (members[h].clusters.start, members[h].n_clusters());
-            let row = &mut sums[offsets[h] + (a - start) * k_h..][..k_h];
-            profiles.for_each_entry_of(x, h, |b, q| row[b - start] += w * p * q);
-        });
-    });
-    let blocks = members.iter().zip(&offsets).map(|(member, &offset)| {
-        if member.is_hard() {
-            return None;
-        }
-        let k_h = member.n_clusters();
-        let mut q = Matrix::from_vec(k_h, k_h, sums.0[offset..offset + k_h * k_h].to_vec());
+    let off_diagonal = profiles.members().iter().enumerate().map(|(h, member)| {
+        let mut q = profiles.square(h, profiles.weights())?;
         for (i, c) in member.clusters.clone().enumerate() {
             diagonal[c] = std::mem::replace(&mut q[(i, i)], 0.0);
         }
         Some(q)
     });
-    let off_diagonal = blocks.collect();
+    let off_diagonal = off_diagonal.collect();
     (diagonal, off_diagonal)
 }

@@ -576,6 +576,22 @@ proptest! {
         }
     }
 
+    /// Both ways of taking the products start alike, from any member.
+    #[test]
+    fn both_ways_start_alike(case in cases(), seed in 0..100u64) {
+        let profiles = case.profiles();
+        let problem = |with_overlaps| {
+            Problem::new(&profiles, case.k, (case.alpha, case.beta), case.missing, with_overlaps)
+        };
+        let (rows, overlaps) = (problem(false), problem(true));
+        for (h, member) in profiles.members().iter().enumerate() {
+            let mut rng = Run::new(seed).rng(Stream::Restart(0));
+            let r = stochastic(member.n_clusters(), case.k, &mut rng);
+            let by_rows = rows.targets_of_member(h, &r);
+            assert_close(overlaps.targets_of_member(h, &r).as_slice(), by_rows.as_slice(), 1e-9);
+        }
+    }
+
     /// Both ways of taking the products stop at the same iteration.
     #[test]
     fn both_ways_settle_alike(case in cases()) {

@@ -1,0 +1,149 @@
+//! Consensus methods at size: each beside the building of the profiles it works on.
+//!
+//! `cargo bench -p consilience --bench consensus` takes 10⁶ objects and 20 members of 5 to 20
+//! clusters, and prints for every method the time of `fit` and of the whole `combine` as multiples
+//! of the time of `Profiles::new` in the same run, and the peak memory. `-- NAME...` restricts it
+//! to the methods named.
+//!
+//! Three ensembles: points of a mixture in two and in three dimensions, each member giving a point
+//! to the nearest of a few others (u = 31,000 and 170,000); and cells of a planted partition that
+//! each member labels alike, but for one object in ten (u = 76,000).
+
+#![allow(clippy::print_stdout, missing_docs)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use consilience::consensus::{Settings, combine, method};
+use consilience::ensemble::{Ensemble, HardMember, Profiles};
+use consilience::{Rng, Run, Stream};
+
+const OBJECTS: usize = 1_000_000;
+const MEMBERS: usize = 20;
+/// The clusters there are, and the clusters asked for.
+const CLUSTERS: usize = 10;
+const METHODS: [&str; 3] = ["sa", "scec", "h-mi"];
+
+/// `n` points of a mixture of round clusters in `d` dimensions: each member gives a point to the
+/// nearest of 5 to 20 points drawn from the same mixture.
+fn mixture(n: usize, d: usize) -> Ensemble {
+    let mut rng = Rng::new(1, Stream::Data);
+    let centres: Vec<f64> = (0..CLUSTERS * d).map(|_| 4.0 * rng.unit()).collect();
+    let draw = |rng: &mut Rng| {
+        let centre = rng.below(CLUSTERS);
+        (0..d).map(|j| centres[centre * d + j] + 0.5 * rng.normal()).collect::<Vec<f64>>()
+    };
+    let points: Vec<f64> = (0..n).flat_map(|_| draw(&mut rng)).collect();
+    let members = (0..MEMBERS).map(|h| {
+        let seeds: Vec<Vec<f64>> = (0..rng.between(5, 20)).map(|_| draw(&mut rng)).collect();
+        let labels = points.chunks_exact(d).map(|x| {
+            let distance =
+                |seed: &[f64]| x.iter().zip(seed).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+            let nearest =
+                |a: &usize, b: &usize| distance(&seeds[*a]).total_cmp(&distance(&seeds[*b]));
+            (0..seeds.len()).min_by(nearest).map(|c| c as i64)
+        });
+        HardMember::from_integers(h.to_string(), labels.collect::<Vec<_>>()).into()
+    });
+    Ensemble::new(members.collect()).expect("members of one length")
+}
+
+/// `n` objects in planted clusters, seen by members that merge or split them. Objects come in cells
+/// that each member labels alike, mostly right; one object in ten has labels of its own in a few
+/// members, which makes a profile of it.
+fn planted(n: usize) -> Ensemble {
+    const CELLS: usize = 500;
+    let mut rng = Rng::new(1, Stream::Data);
+    let cells: Vec<usize> = (0..n).map(|_| rng.below(CELLS)).collect();
+    let strayed: Vec<u32> =
+        (0..n).map(|_| if rng.below(10) == 0 { rng.bits() as u32 } else { 0 }).collect();
+    let members = (0..MEMBERS).map(|h| {
+        let k_h = 5 + (15 * h) / (MEMBERS - 1);
+        let of_cell: Vec<usize> = (0..CELLS)
+            .map(|cell| {
+                let cluster = cell % CLUSTERS;
+                match rng.below(20) {
+                    0 => rng.below(k_h),
+                    _ if k_h <= CLUSTERS => cluster * k_h / CLUSTERS,
+                    // The clusters beyond the tenth take a part of one of the first ten each.
+                    part if part < 10 && cluster + CLUSTERS < k_h => cluster + CLUSTERS,
+                    _ => cluster,
+                }
+            })
+            .collect();
+        let label = |(&cell, &strays): (&usize, &u32)| {
+            // One in eight members goes astray with an object that strays.
+            if strays != 0 && (strays >> h) & 7 == 0 {
+                return Some(rng.below(k_h) as i64);
+            }
+            Some(of_cell[cell] as i64)
+        };
+        HardMember::from_integers(h.to_string(), cells.iter().zip(&strayed).map(label)).into()
+    });
+    Ensemble::new(members.collect()).expect("members of one length")
+}
+
+/// The shortest time of three.
+fn seconds<T>(mut work: impl FnMut() -> T) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        black_box(work());
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best
+}
+
+/// The process's resident memory at its peak since [`reset_peak`], in MiB (Linux).
+fn peak() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
+}
+
+fn reset_peak() {
+    // Where the kernel has no such file the peak stays that of the whole run.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], run: &Run) {
+    let build = || Profiles::new(ensemble, run).expect("profiles");
+    let building = seconds(build);
+    let profiles = build();
+    println!("{title}, u = {}: profiles {building:.3} s", profiles.len());
+    drop(profiles);
+    for &name in methods {
+        let method = method(name)
+            .and_then(|m| m.with(Some(CLUSTERS), &Settings::default()))
+            .expect("a method that is asked for a number of clusters");
+        reset_peak();
+        let profiles = build();
+        let consensus = combine(&profiles, method.as_ref(), None, run).expect("a consensus");
+        // All that is resident: labels, profiles, the method, the answer.
+        let peak = peak().unwrap_or(f64::NAN);
+        let fit = seconds(|| run.install(|| method.fit(&profiles, None, run).expect("an answer")));
+        let whole = seconds(|| combine(&profiles, method.as_ref(), None, run).expect("an answer"));
+        println!(
+            "    {name}: fit {fit:.3} s = {:.2} x profiles, combine {whole:.3} s = {:.2} x; {} \
+             iterations; peak {peak:.0} MiB with the labels' {:.0}",
+            fit / building,
+            whole / building,
+            consensus.convergence.iterations,
+            (OBJECTS * MEMBERS) as f64 / f64::from(1 << 20),
+        );
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|arg| arg == "--list" || arg == "--test") {
+        return;
+    }
+    let named: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|arg| !arg.starts_with('-')).collect();
+    let methods = if named.is_empty() { &METHODS[..] } else { &named };
+    let run = Run::new(0).threads(2);
+    measure("mixture, 2 dimensions", &mixture(OBJECTS, 2), methods, &run);
+    measure("mixture, 3 dimensions", &mixture(OBJECTS, 3), methods, &run);
+    measure("planted partition", &planted(OBJECTS), methods, &run);
+}
