@@ -8,6 +8,7 @@ mod product;
 mod shrink;
 mod simplex;
 mod trajectories;
+mod vectorised;
 mod xlogx;
 
 pub use assignment::{max_assignment, max_assignment_dense};
@@ -18,4 +19,5 @@ pub use product::{mirror_lower, product, product_into, subtract_product, symmetr
 pub use shrink::shrink_singular_values;
 pub use simplex::{minimise_on_simplex, project_to_simplex};
 pub use trajectories::trajectory_cosines;
+pub use vectorised::vectorised;
 pub use xlogx::{XLogXTable, xlogx, xlogx_branchless};

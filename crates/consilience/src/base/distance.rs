@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 
 /// Rows of one unit of parallel work. Fixed, so that sums over chunks have the same bits on any
 /// number of threads.
@@ -26,9 +26,12 @@ pub(super) fn squared_distance<T: Float>(a: &[T], b: &[f64]) -> f64 {
             sums[l] += difference * difference;
         }
     }
-    for ((sum, a), b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
-        let difference = a.to_f64() - b;
-        *sum += difference * difference;
+    // Lanes by constant index: otherwise the sums would have to leave their registers.
+    for l in 0..LANES {
+        if l < a_rest.len().min(b_rest.len()) {
+            let difference = a_rest[l].to_f64() - b_rest[l];
+            sums[l] += difference * difference;
+        }
     }
     let [a, b, c, d, e, f, g, h] = sums;
     ((a + b) + (c + d)) + ((e + f) + (g + h))
@@ -69,13 +72,16 @@ pub(super) fn inertia<T: Float>(
 ) -> f64 {
     let of_chunk = |(chunk, labels): (usize, &[u32])| {
         let mut sum = 0.0;
-        pulp::Arch::new().dispatch(|| {
-            for (i, &label) in labels.iter().enumerate() {
-                let i = chunk * CHUNK + i;
-                let distance = squared_distance(data.row(i), centres.row(label as usize));
-                sum += weights.map_or(1.0, |w| w[i]) * distance;
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (i, &label) in labels.iter().enumerate() {
+                    let i = chunk * CHUNK + i;
+                    let distance = squared_distance(data.row(i), centres.row(label as usize));
+                    sum += weights.map_or(1.0, |w| w[i]) * distance;
+                }
+            },
+        );
         sum
     };
     let partial: Vec<f64> = labels.par_chunks(CHUNK).enumerate().map(of_chunk).collect();

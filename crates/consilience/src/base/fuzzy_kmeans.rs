@@ -18,7 +18,7 @@ use crate::base::start::{centres_at, random_rows};
 use crate::base::table::{Float, Table};
 use crate::ensemble::argmax;
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::rng::Rng;
 use crate::run::{Run, Stop};
 
@@ -167,16 +167,19 @@ impl FuzzyKMeans {
             run.check()?;
             let mut turn = Turn { objective: 0.0, change: 0.0 };
             let mut next = vec![0.0; k];
-            pulp::Arch::new().dispatch(|| {
-                for (i, row) in rows.chunks_exact_mut(k).enumerate() {
-                    let x = data.row(chunk * CHUNK + i);
-                    turn.objective += memberships_of(x, centres, m, &mut next);
-                    for (old, &new) in row.iter_mut().zip(&next) {
-                        turn.change = f64::max(turn.change, (new - *old).abs());
-                        *old = new;
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (i, row) in rows.chunks_exact_mut(k).enumerate() {
+                        let x = data.row(chunk * CHUNK + i);
+                        turn.objective += memberships_of(x, centres, m, &mut next);
+                        for (old, &new) in row.iter_mut().zip(&next) {
+                            turn.change = f64::max(turn.change, (new - *old).abs());
+                            *old = new;
+                        }
                     }
-                }
-            });
+                },
+            );
             Ok(turn)
         };
         let turns: Vec<Turn> = memberships
@@ -206,19 +209,22 @@ impl FuzzyKMeans {
             run.check()?;
             // Sums of the rows, and in the last column of the weights.
             let mut sums = Matrix::zeros(k, d + 1);
-            pulp::Arch::new().dispatch(|| {
-                for (i, row) in rows.chunks_exact(k).enumerate() {
-                    let x = data.row(chunk * CHUNK + i);
-                    for (j, &u) in row.iter().enumerate() {
-                        let weight = if m == 2.0 { u * u } else { u.powf(m) };
-                        let sums = sums.row_mut(j);
-                        for (sum, x) in sums.iter_mut().zip(x) {
-                            *sum += weight * x.to_f64();
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (i, row) in rows.chunks_exact(k).enumerate() {
+                        let x = data.row(chunk * CHUNK + i);
+                        for (j, &u) in row.iter().enumerate() {
+                            let weight = if m == 2.0 { u * u } else { u.powf(m) };
+                            let sums = sums.row_mut(j);
+                            for (sum, x) in sums.iter_mut().zip(x) {
+                                *sum += weight * x.to_f64();
+                            }
+                            sums[d] += weight;
                         }
-                        sums[d] += weight;
                     }
-                }
-            });
+                },
+            );
             Ok(sums)
         };
         let chunks = memberships.as_slice().par_chunks(CHUNK * k).enumerate();
@@ -289,11 +295,14 @@ pub fn memberships<'a, T: Float>(
     let mut memberships = Matrix::zeros(data.nrows(), k);
     let of_chunk = |(chunk, rows): (usize, &mut [f64])| {
         run.check()?;
-        pulp::Arch::new().dispatch(|| {
-            for (i, row) in rows.chunks_exact_mut(k).enumerate() {
-                memberships_of(data.row(chunk * CHUNK + i), centres, m, row);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (i, row) in rows.chunks_exact_mut(k).enumerate() {
+                    memberships_of(data.row(chunk * CHUNK + i), centres, m, row);
+                }
+            },
+        );
         Ok(())
     };
     run.install(|| {

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::graph::UnionFind;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::run::Run;
 
 /// How the similarity of two groups follows from that of their items.
@@ -297,13 +297,16 @@ impl Factored {
         let range = first..first + totals.len();
         totals.fill(0.0);
         let (support, coordinates) = (&self.support[a as usize], &self.coordinates);
-        pulp::Arch::new().dispatch(|| {
-            for &c in support {
-                let row = coordinates.row(c as usize);
-                let x = row[own];
-                totals.iter_mut().zip(&row[range.clone()]).for_each(|(t, y)| *t += x * y);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for &c in support {
+                    let row = coordinates.row(c as usize);
+                    let x = row[own];
+                    totals.iter_mut().zip(&row[range.clone()]).for_each(|(t, y)| *t += x * y);
+                }
+            },
+        );
         let mut best = (DEAD, f64::NEG_INFINITY);
         for (j, &total) in range.zip(&*totals) {
             let similarity = total / (self.mass[own] * self.mass[j]);

@@ -16,7 +16,7 @@ use crate::base::predict::nearest_centres;
 use crate::base::start::{centres_at, random_rows};
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::rng::Rng;
 use crate::run::Run;
 
@@ -90,16 +90,19 @@ impl MacQueen {
         let order = rng.permutation(data.nrows());
         for rows in order.chunks(BETWEEN_CHECKS) {
             run.check()?;
-            pulp::Arch::new().dispatch(|| {
-                for &i in rows {
-                    let row = data.row(i as usize);
-                    let c = nearest(row, &centres).0 as usize;
-                    counts[c] += 1.0;
-                    for (mean, x) in centres.row_mut(c).iter_mut().zip(row) {
-                        *mean += (x.to_f64() - *mean) / counts[c];
+            vectorised(
+                #[inline(always)]
+                || {
+                    for &i in rows {
+                        let row = data.row(i as usize);
+                        let c = nearest(row, &centres).0 as usize;
+                        counts[c] += 1.0;
+                        for (mean, x) in centres.row_mut(c).iter_mut().zip(row) {
+                            *mean += (x.to_f64() - *mean) / counts[c];
+                        }
                     }
-                }
-            });
+                },
+            );
         }
         let labels = nearest_centres(data, &centres, run)?;
         let inertia = run.install(|| inertia(&data, None, &centres, &labels));

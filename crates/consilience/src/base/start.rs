@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::base::distance::{CHUNK, squared_distance};
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::rng::Rng;
 use crate::run::Run;
 
@@ -147,14 +147,17 @@ pub(super) fn plus_plus<T: Float>(
         let update = |(chunk, mass): (usize, &mut [f64])| {
             run.check()?;
             let mut sum = 0.0;
-            pulp::Arch::new().dispatch(|| {
-                for (i, mass) in mass.iter_mut().enumerate() {
-                    let i = chunk * CHUNK + i;
-                    let distance = squared_distance(data.row(i), &last);
-                    *mass = mass.min(weights.map_or(1.0, |w| w[i]) * distance);
-                    sum += *mass;
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (i, mass) in mass.iter_mut().enumerate() {
+                        let i = chunk * CHUNK + i;
+                        let distance = squared_distance(data.row(i), &last);
+                        *mass = mass.min(weights.map_or(1.0, |w| w[i]) * distance);
+                        sum += *mass;
+                    }
+                },
+            );
             Ok(sum)
         };
         let sums: Vec<f64> =

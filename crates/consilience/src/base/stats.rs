@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::base::distance::CHUNK;
 use crate::base::table::{Float, LARGEST, Table};
 use crate::error::Result;
+use crate::linalg::vectorised;
 use crate::run::Run;
 
 /// Weighted sums of the columns and of their magnitudes.
@@ -41,11 +42,14 @@ impl Stats {
                 largest: vec![0.0; d],
             };
             let rows = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
-            pulp::Arch::new().dispatch(|| {
-                for i in rows {
-                    stats.add(data.row(i), weights.map_or(1.0, |w| w[i]));
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    for i in rows.clone() {
+                        stats.add(data.row(i), weights.map_or(1.0, |w| w[i]));
+                    }
+                },
+            );
             Ok(stats)
         };
         let chunks: Vec<Stats> =

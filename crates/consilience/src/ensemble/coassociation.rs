@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
+use crate::linalg::vectorised;
 
 /// Co-associations of the profiles of an ensemble.
 ///
@@ -57,13 +58,13 @@ impl<'a> CoAssociation<'a> {
         with_codes!(self.profiles.codes(), codes => {
             let row = &codes[s * r..(s + 1) * r];
             let others = codes[range.start * r..range.end * r].chunks_exact(r);
-            pulp::Arch::new().dispatch(|| {
+            vectorised(#[inline(always)] || {
                 if complete {
-                    for (other, out) in others.zip(out) {
+                    for (other, out) in others.clone().zip(&mut *out) {
                         *out = f64::from(agreements(row, other)) / r as f64;
                     }
                 } else {
-                    for (other, out) in others.zip(out) {
+                    for (other, out) in others.clone().zip(&mut *out) {
                         let (agree, both) = known_agreements(row, other);
                         *out = if both == 0 { 0.0 } else { f64::from(agree) / f64::from(both) };
                     }

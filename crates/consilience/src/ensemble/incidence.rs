@@ -14,10 +14,35 @@ use rayon::prelude::*;
 
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 
 /// Profiles in a chunk. Large enough that a chunk's $K \times c$ partial sums are cheap beside it.
 const CHUNK: usize = 8192;
+
+/// Numbers added together. Rows are padded to whole lanes, and a kernel takes up to eight lanes of a
+/// row, so that they stay in registers.
+const LANES: usize = 4;
+type Lane = [f64; LANES];
+
+/// Calls `$kernel::<B, _>($args, at)` for the lanes `at..at + B` of rows that are `$lanes` lanes long.
+macro_rules! by_lanes {
+    ($lanes:expr, $kernel:ident($($args:expr),*)) => {
+        let mut at = 0;
+        while at < $lanes {
+            match $lanes - at {
+                1 => $kernel::<1, _>($($args,)* at),
+                2 => $kernel::<2, _>($($args,)* at),
+                3 => $kernel::<3, _>($($args,)* at),
+                4 => $kernel::<4, _>($($args,)* at),
+                5 => $kernel::<5, _>($($args,)* at),
+                6 => $kernel::<6, _>($($args,)* at),
+                7 => $kernel::<7, _>($($args,)* at),
+                _ => $kernel::<8, _>($($args,)* at),
+            }
+            at += ($lanes - at).min(8);
+        }
+    };
+}
 
 impl Profiles {
     /// $\sum_s a_s h_s x_s^T$, the $K \times c$ sums of the rows of `x` over every cluster, each row
@@ -31,9 +56,8 @@ impl Profiles {
     pub fn group_sums(&self, x: &Matrix, scale: &[f64]) -> Matrix {
         assert_eq!((x.nrows(), scale.len()), (self.len(), self.len()), "one row a profile");
         let (k, c) = (self.n_clusters(), x.ncols());
-        let stride = padded(c);
+        let stride = c.next_multiple_of(LANES).max(LANES);
         let sums = self.sum_over_ranges(k * stride, |rows, sums| {
-            let mut scaled = vec![0.0; stride];
             if !self.is_hard() {
                 for s in rows {
                     self.for_each_entry(s, |_, cluster, p| {
@@ -44,18 +68,16 @@ impl Profiles {
                 }
                 return;
             }
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    self.for_each_row(rows, |s, clusters| {
-                        let weight = scale[s];
-                        scaled.iter_mut().zip(x.row(s)).for_each(|(y, x)| *y = weight * x);
-                        for &cluster in clusters {
-                            add(&mut sums[cluster as usize * stride..][..stride], &scaled);
-                        }
-                    });
-                },
-            );
+            let (first, mut scaled) = (self.first_clusters(), vec![[0.0; LANES]; stride / LANES]);
+            with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
+                let sums = sums.as_chunks_mut::<LANES>().0;
+                for s in rows.clone() {
+                    let (row, weight) = (scaled.as_flattened_mut(), scale[s]);
+                    row.iter_mut().zip(x.row(s)).for_each(|(y, x)| *y = weight * x);
+                    let codes = &codes[s * first.len()..(s + 1) * first.len()];
+                    by_lanes!(scaled.len(), add_to_clusters(codes, first, &scaled, sums));
+                }
+            }));
         });
         Matrix::from_fn(k, c, |i, j| sums[i * stride + j])
     }
@@ -110,29 +132,34 @@ impl Profiles {
 
     /// Calls `visit(s, row)` for the profiles `rows` and their rows of $H Y$.
     fn spread_rows(&self, y: &Wide, rows: Range<usize>, mut visit: impl FnMut(usize, &[f64])) {
-        let mut sum = vec![0.0; y.stride];
+        /// Rows worked out between visits.
+        const ROWS: usize = 64;
         if !self.is_hard() {
+            let mut sum = vec![0.0; y.columns];
             for s in rows {
                 sum.fill(0.0);
                 self.for_each_entry(s, |_, cluster, p| {
-                    sum.iter_mut().zip(y.row(cluster)).for_each(|(sum, y)| *sum += p * y);
+                    let row = y.row(cluster).as_flattened();
+                    sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += p * y);
                 });
-                visit(s, &sum[..y.columns]);
+                visit(s, &sum);
             }
             return;
         }
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                self.for_each_row(rows, |s, clusters| {
-                    sum.fill(0.0);
-                    for &cluster in clusters {
-                        add(&mut sum, y.row(cluster as usize));
-                    }
-                    visit(s, &sum[..y.columns]);
-                });
-            },
-        );
+        let first = self.first_clusters();
+        let mut sums = vec![[0.0; LANES]; ROWS * y.lanes];
+        for start in rows.clone().step_by(ROWS) {
+            let some = start..(start + ROWS).min(rows.end);
+            with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
+                let codes = codes[some.start * first.len()..].chunks_exact(first.len());
+                for (codes, sums) in codes.zip(sums.chunks_exact_mut(y.lanes)).take(some.len()) {
+                    by_lanes!(y.lanes, sum_of_clusters(codes, first, &y.values, sums));
+                }
+            }));
+            for (s, sums) in some.zip(sums.chunks_exact(y.lanes)) {
+                visit(s, &sums.as_flattened()[..y.columns]);
+            }
+        }
     }
 
     /// $\sum_s a_s h_s h_s^T$, a $K \times K$ matrix. With `scale` the weights this is the Gram
@@ -303,49 +330,71 @@ impl Profiles {
     }
 }
 
-/// The rows of a matrix, each [`padded`].
+/// The rows of a matrix, each padded to whole lanes.
 struct Wide {
     columns: usize,
-    stride: usize,
-    values: Vec<f64>,
+    lanes: usize,
+    values: Vec<Lane>,
 }
 
 impl Wide {
     fn new(matrix: &Matrix) -> Self {
-        let (columns, stride) = (matrix.ncols(), padded(matrix.ncols()));
-        let mut values = vec![0.0; matrix.nrows() * stride];
+        let (columns, lanes) = (matrix.ncols(), matrix.ncols().div_ceil(LANES).max(1));
+        let mut values = vec![[0.0; LANES]; matrix.nrows() * lanes];
         for (i, row) in matrix.iter_rows().enumerate() {
-            values[i * stride..][..columns].copy_from_slice(row);
+            values[i * lanes..][..lanes].as_flattened_mut()[..columns].copy_from_slice(row);
         }
-        Wide { columns, stride, values }
+        Wide { columns, lanes, values }
     }
 
-    #[inline(always)]
-    fn row(&self, i: usize) -> &[f64] {
-        &self.values[i * self.stride..][..self.stride]
+    fn row(&self, i: usize) -> &[Lane] {
+        &self.values[i * self.lanes..][..self.lanes]
     }
 }
 
-/// Columns rounded up to whole vector registers, unless there is only one.
-fn padded(columns: usize) -> usize {
-    if columns == 1 { 1 } else { columns.next_multiple_of(LANES) }
-}
-
-const LANES: usize = 4;
-
-/// `sum += x`, both [`padded`].
-#[expect(clippy::inline_always, reason = "inlined it is compiled for the vectors of its caller")]
+/// Adds lanes `at..at + B` of `row` to those of the sums of all clusters with these codes.
 #[inline(always)]
-fn add(sum: &mut [f64], x: &[f64]) {
-    let (sums, rest) = sum.as_chunks_mut::<LANES>();
-    for (sum, x) in sums.iter_mut().zip(x.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            sum[lane] += x[lane];
+fn add_to_clusters<const B: usize, C: Code>(
+    codes: &[C],
+    first: &[u32],
+    row: &[Lane],
+    sums: &mut [Lane],
+    at: usize,
+) {
+    let lanes = row.len();
+    let row: &[Lane; B] = row[at..at + B].try_into().expect("B lanes");
+    for (code, &first) in codes.iter().zip(first) {
+        if let Some(c) = code.index() {
+            let from = (first as usize + c) * lanes + at;
+            let sums: &mut [Lane; B] = (&mut sums[from..from + B]).try_into().expect("B lanes");
+            for (sums, row) in sums.iter_mut().zip(row) {
+                sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+            }
         }
     }
-    if let [sum] = rest {
-        *sum += x[0];
+}
+
+/// Sums lanes `at..at + B` of the rows of `y` over the clusters with these codes.
+#[inline(always)]
+fn sum_of_clusters<const B: usize, C: Code>(
+    codes: &[C],
+    first: &[u32],
+    y: &[Lane],
+    out: &mut [Lane],
+    at: usize,
+) {
+    let lanes = out.len();
+    let mut sums = [[0.0; LANES]; B];
+    for (code, &first) in codes.iter().zip(first) {
+        if let Some(c) = code.index() {
+            let from = (first as usize + c) * lanes + at;
+            let y: &[Lane; B] = y[from..from + B].try_into().expect("B lanes");
+            for (sums, y) in sums.iter_mut().zip(y) {
+                sums.iter_mut().zip(y).for_each(|(sum, y)| *sum += y);
+            }
+        }
     }
+    out[at..at + B].copy_from_slice(&sums);
 }
 
 /// Adds to `block`, the rows of the Gram matrix that belong to member `h`, the overlaps with this

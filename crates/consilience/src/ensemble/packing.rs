@@ -4,7 +4,7 @@
 use crate::ensemble::collection::Ensemble;
 use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::ensemble::member::Member;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 
 /// Objects packed at a time: a word of each stays in the first-level cache for all members.
 const TILE: usize = 1 << 10;
@@ -74,7 +74,7 @@ impl<'a> Packing<'a> {
 }
 
 fn pack_codes<C: Code>(codes: &[C], words: &mut [u64], shift: u32) {
-    pulp::Arch::new().dispatch(
+    vectorised(
         #[inline(always)]
         || {
             for (word, &code) in words.iter_mut().zip(codes) {
@@ -87,7 +87,7 @@ fn pack_codes<C: Code>(codes: &[C], words: &mut [u64], shift: u32) {
 /// Hashes the rows packed in `words`. A blank row, all words 0, has hash 0.
 pub(super) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
     let len = hashes.len();
-    pulp::Arch::new().dispatch(
+    vectorised(
         #[inline(always)]
         || {
             hashes.fill(0);
@@ -97,7 +97,7 @@ pub(super) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
                     *hash = h ^ (h >> 29);
                 }
             }
-            for hash in hashes {
+            for hash in hashes.iter_mut() {
                 let h = (*hash ^ (*hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
                 *hash = h ^ (h >> 32);
             }

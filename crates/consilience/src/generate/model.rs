@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::base::{Table, memberships, nearest_centres};
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::run::Run;
 
 /// What a member makes of the features.
@@ -47,14 +47,18 @@ fn project(data: &Matrix, directions: &Matrix, run: &Run) -> Result<Matrix> {
     let chunks = projected.as_mut_slice().par_chunks_mut(ROWS * dimensions).enumerate();
     chunks.try_for_each(|(chunk, rows)| {
         run.check()?;
-        pulp::Arch::new().dispatch(|| {
-            for (i, into) in rows.chunks_exact_mut(dimensions).enumerate() {
-                for (x, direction) in data.row(chunk * ROWS + i).iter().zip(directions.iter_rows())
-                {
-                    into.iter_mut().zip(direction).for_each(|(sum, p)| *sum += x * p);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (i, into) in rows.chunks_exact_mut(dimensions).enumerate() {
+                    for (x, direction) in
+                        data.row(chunk * ROWS + i).iter().zip(directions.iter_rows())
+                    {
+                        into.iter_mut().zip(direction).for_each(|(sum, p)| *sum += x * p);
+                    }
                 }
-            }
-        });
+            },
+        );
         Ok(())
     })?;
     Ok(projected)

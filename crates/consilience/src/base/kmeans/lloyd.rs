@@ -21,7 +21,7 @@ use crate::base::panels::{Frame, PANEL, PackedCentres, Search};
 use crate::base::stats::Stats;
 use crate::base::table::{Float, Table};
 use crate::error::Result;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::run::{Run, Stop};
 
 /// Panels of one unit of parallel work.
@@ -209,16 +209,19 @@ impl<'a, T: Float> Problem<'a, T> {
     /// Brings the sums up to date.
     fn apply(&self, moves: &[Move], sums: &mut ClusterSums) {
         let part_of = |moves: &[Move], sums: &mut ClusterSums| {
-            pulp::Arch::new().dispatch(|| {
-                for m in moves {
-                    let (row, weight) = (self.data.row(m.row), self.weight(m.row));
-                    if m.from == NONE {
-                        sums.add(m.to as usize, row, weight, &self.quanta);
-                    } else {
-                        sums.shift(m.from as usize, m.to as usize, row, weight, &self.quanta);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for m in moves {
+                        let (row, weight) = (self.data.row(m.row), self.weight(m.row));
+                        if m.from == NONE {
+                            sums.add(m.to as usize, row, weight, &self.quanta);
+                        } else {
+                            sums.shift(m.from as usize, m.to as usize, row, weight, &self.quanta);
+                        }
                     }
-                }
-            });
+                },
+            );
         };
         // Each part has sums of its own, which pays only if it has many more rows than clusters.
         let part = (8 * sums.k()).max(256);

@@ -4,6 +4,7 @@
 use rayon::prelude::*;
 
 use crate::ensemble::{Code, Profiles, with_codes};
+use crate::linalg::vectorised;
 
 /// The connective matrices $A^{(i)}$ of an ensemble, over pairs of profiles.
 pub(super) struct Pairs<'a> {
@@ -118,11 +119,14 @@ fn count<C: Code>(
     let u = codes.len() / columns;
     counts.par_chunks_exact_mut(u).enumerate().for_each(|(s, out)| {
         let own = &codes[s * columns..(s + 1) * columns];
-        pulp::Arch::new().dispatch(|| {
-            for (out, other) in out.iter_mut().zip(codes.chunks_exact(columns)) {
-                *out = own.iter().zip(other).map(|(&a, &b)| u16::from(test(a, b))).sum();
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (out, other) in out.iter_mut().zip(codes.chunks_exact(columns)) {
+                    *out = own.iter().zip(other).map(|(&a, &b)| u16::from(test(a, b))).sum();
+                }
+            },
+        );
     });
 }
 

@@ -4,7 +4,7 @@
 // the closure that `pulp::Arch::dispatch` runs.
 #![allow(clippy::inline_always)]
 
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 
 /// Rows are padded to whole lanes while they are updated. An entry of the padding is 0 and stays 0.
 const LANES: usize = 4;
@@ -64,7 +64,7 @@ impl Rule<'_> {
                 sum.iter_mut().zip(s).for_each(|(sum, s)| *sum += s);
             }
         }
-        pulp::Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
                 for _ in 0..max_iter {
