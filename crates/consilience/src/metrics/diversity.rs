@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::ensemble::{Contingency, Profiles};
+use crate::linalg::Matrix;
 use crate::metrics::{Normalisation, adjusted_rand, nmi, variation_of_information};
 
 /// Mean and spread of some numbers.
@@ -133,9 +134,18 @@ fn over_pairs<T: Send>(
     profiles: &Profiles,
     measure: impl Fn(&Contingency) -> T + Sync,
 ) -> Vec<Option<T>> {
-    let pairs: Vec<_> = pairs(profiles.n_members()).collect();
-    let of_pair = |(g, h)| {
-        let table = Contingency::of_members(profiles, g, h);
+    let (r, k) = (profiles.n_members(), profiles.n_clusters());
+    let pairs: Vec<_> = pairs(r).collect();
+    // All tables at once, unless they would be larger than what they are made from.
+    let all = (k * k <= profiles.len() * r).then(|| profiles.gram(profiles.weights()));
+    let of_pair = |(g, h): (usize, usize)| {
+        let table = if let Some(all) = &all {
+            let (g, h) = (&profiles.members()[g].clusters, &profiles.members()[h].clusters);
+            let cell = |a, b| all[(g.start + a, h.start + b)];
+            Contingency::from_matrix(&Matrix::from_fn(g.len(), h.len(), cell))
+        } else {
+            Contingency::of_members(profiles, g, h)
+        };
         (!table.is_empty()).then(|| measure(&table))
     };
     pairs.into_par_iter().map(of_pair).collect()

@@ -34,11 +34,12 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r k)$ a pass for hard members, without a logarithm where weights are whole numbers, and
+//! Time $O(u r k)$ a pass for hard members, mostly without a logarithm where all weigh the same, and
 //! $O(u K k)$ for soft ones; usually three to ten passes. Diversities $O(u r^2)$.
 
 mod drift;
 mod reassign;
+mod screen;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,11 +52,10 @@ use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
 use crate::consensus::settings::Settings;
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
-use crate::linalg::XLogXTable;
 use crate::metrics::member_diversity;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use reassign::{Mass, Reassignment};
+use reassign::Reassignment;
 
 const REFERENCE: &str = "Y. Gao, S. Gu, J. Li, Z. Liao. A Weighted Consensus Function Based on \
                          Information-theoretic Principles to Combine Soft Clusterings. GrC 2007.";
@@ -234,15 +234,8 @@ impl WmiParams {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wmi(WmiParams);
 
-/// A pass that moves no more than one in so many profiles moves few: keeping account of what changes
-/// pays from then on.
-const FEW: usize = 8;
-
 /// In so many parts a pass is accounted for.
 const EPOCHS: usize = 32;
-
-/// Up to this total weight $f$ is tabulated (128 MiB).
-const TABLE_UP_TO: f64 = (1 << 24) as f64;
 
 impl ConsensusMethod for Wmi {
     fn info(&self) -> &'static MethodInfo {
@@ -255,24 +248,16 @@ impl ConsensusMethod for Wmi {
 
     fn cost(&self, shape: &Shape) -> u64 {
         let rows = shape.total_clusters + shape.r;
-        let per_restart = 64 * rows * self.0.k.div_ceil(4) + 12 * shape.u;
-        let table = 8 * shape.n.min(TABLE_UP_TO as usize);
-        (self.0.restarts * per_restart + table) as u64
+        let per_restart = 64 * rows * self.0.k.div_ceil(4) + 32 * shape.u;
+        let overlaps = 8 * shape.total_clusters * shape.total_clusters;
+        (self.0.restarts * per_restart + overlaps) as u64
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("diversity of members", 0, None)?;
         let diversity = member_diversity(profiles);
         let omega = self.weights(&diversity);
-        let whole = profiles.is_hard()
-            && profiles.total_weight() <= TABLE_UP_TO
-            && profiles.weights().iter().all(|w| w.fract() == 0.0);
-        let mut ends = if whole {
-            let table = XLogXTable::up_to(profiles.total_weight() as usize);
-            self.search::<u32>(profiles, &table, &omega, start, run)?
-        } else {
-            self.search::<f64>(profiles, &(), &omega, start, run)?
-        };
+        let mut ends = self.search(profiles, &omega, start, run)?;
 
         // Starts that end alike differ by rounding; the first of them counts.
         let best = ends.iter().map(End::objective).fold(f64::NEG_INFINITY, f64::max);
@@ -312,10 +297,9 @@ impl Wmi {
     }
 
     /// Reassigns from all starts, in parallel.
-    fn search<M: Mass>(
+    fn search(
         &self,
         profiles: &Profiles,
-        function: &M::Function,
         omega: &[f64],
         start: Option<&[u32]>,
         run: &Run,
@@ -330,16 +314,16 @@ impl Wmi {
                 Some(labels) => labels.iter().map(|label| label % k).collect(),
                 None => (0..profiles.len()).map(|_| rng.below(self.0.k) as u32).collect(),
             };
-            let reassignment = Reassignment::<M>::new(profiles, function, omega, self.0.k, labels);
+            let reassignment = Reassignment::new(profiles, omega, self.0.k, labels);
             self.reassign(reassignment, &mut rng, &passes, run)
         };
         (0..restarts).into_par_iter().map(search).collect()
     }
 
     /// Passes until one moves nothing.
-    fn reassign<M: Mass>(
+    fn reassign(
         &self,
-        mut reassignment: Reassignment<'_, M>,
+        mut reassignment: Reassignment<'_>,
         rng: &mut Rng,
         passes: &AtomicU64,
         run: &Run,
@@ -366,9 +350,7 @@ impl Wmi {
                 stop = Stop::Converged;
                 break;
             }
-            if moved <= u / FEW {
-                reassignment.spare_visits();
-            }
+            reassignment.after_pass(moved);
         }
         let convergence =
             Convergence { objective: trace.last().copied(), iterations: trace.len(), trace, stop };

@@ -13,120 +13,44 @@
 //!    f(T_{cj}) \bigr) \Bigr). $$
 //!
 //! All of it is one table with a row for every $j$ and every $n^q$ and a column for every $c$: a
-//! visit adds up a few contiguous rows. $f$ at the present masses is kept beside them; of the
-//! other values it is looked up where masses are whole numbers, and computed in vectors where not.
+//! visit adds up a few contiguous rows, in vectors. Most visits of hard labels are decided
+//! [without a logarithm](super::screen).
 
 use super::drift::{Change, Drift};
+use super::screen::{self, LANES, Lane, Masses};
 use crate::ensemble::{Code, Profiles, with_codes};
-use crate::linalg::{XLogXTable, xlogx, xlogx_branchless};
-
-/// Columns handled together; rows are padded to full blocks.
-const LANES: usize = 4;
-
-/// A weight in the table: whole numbers, or floats.
-pub(super) trait Mass: Copy + Send + Sync {
-    /// What $f$ needs.
-    type Function: Sync;
-    const ZERO: Self;
-    const ONE: Self;
-    const MINUS_ONE: Self;
-    /// Whether sums never round.
-    const EXACT: bool;
-    fn of(weight: f64) -> Self;
-    fn weight(self) -> f64;
-    /// `self + sign * delta`, not below 0.
-    fn plus(self, sign: Self, delta: Self) -> Self;
-    fn f(self, function: &Self::Function) -> f64;
-}
-
-impl Mass for u32 {
-    type Function = XLogXTable;
-    const ZERO: u32 = 0;
-    const ONE: u32 = 1;
-    const MINUS_ONE: u32 = u32::MAX;
-    const EXACT: bool = true;
-
-    fn of(weight: f64) -> u32 {
-        weight as u32
-    }
-
-    fn weight(self) -> f64 {
-        f64::from(self)
-    }
-
-    #[inline(always)]
-    fn plus(self, sign: u32, delta: u32) -> u32 {
-        // Exact modulo 2^32, and what is taken away was put in before.
-        self.wrapping_add(sign.wrapping_mul(delta))
-    }
-
-    #[inline(always)]
-    fn f(self, table: &XLogXTable) -> f64 {
-        table.at(self)
-    }
-}
-
-impl Mass for f64 {
-    type Function = ();
-    const ZERO: f64 = 0.0;
-    const ONE: f64 = 1.0;
-    const MINUS_ONE: f64 = -1.0;
-    const EXACT: bool = false;
-
-    fn of(weight: f64) -> f64 {
-        weight
-    }
-
-    fn weight(self) -> f64 {
-        self
-    }
-
-    #[inline(always)]
-    fn plus(self, sign: f64, delta: f64) -> f64 {
-        // Taking away what was put in may leave less than nothing, by rounding.
-        (self + sign * delta).max(0.0)
-    }
-
-    #[inline(always)]
-    fn f(self, (): &()) -> f64 {
-        xlogx_branchless(self)
-    }
-}
-
-/// Some masses of a row, and $f$ of them.
-#[derive(Clone, Copy)]
-struct Block<M> {
-    mass: [M; LANES],
-    f: [f64; LANES],
-}
-
-impl<M: Mass> Block<M> {
-    const EMPTY: Self = Block { mass: [M::ZERO; LANES], f: [0.0; LANES] };
-}
+use crate::linalg::{vectorised, xlogx, xlogx_branchless};
 
 /// What one profile adds to one row.
 #[derive(Clone, Copy)]
-struct Entry<M> {
-    /// Where the row's blocks begin.
+struct Entry {
+    /// Where the row's lanes begin.
     row: usize,
     /// Its weight times its membership.
-    delta: M,
+    delta: f64,
     /// The row's part in the cost: $-\omega_q$ for a cluster's row, $+\omega_q$ for a total's.
     factor: f64,
 }
 
 /// A clustering of the profiles on its way to more information.
-pub(super) struct Reassignment<'a, M: Mass> {
+pub(super) struct Reassignment<'a> {
     profiles: &'a Profiles,
-    function: &'a M::Function,
     omega: &'a [f64],
     total_omega: f64,
     k: usize,
-    /// Blocks in a row.
+    /// Lanes in a row.
     width: usize,
     /// The rows of all clusters of members, then those of the totals: one a member if labels are
     /// missing, otherwise one for all.
-    blocks: Vec<Block<M>>,
+    mass: Vec<Lane>,
+    /// $f$ of the masses, kept unless visits are screened.
+    f: Vec<Lane>,
+    /// Buffers of screened visits, and the weight $\omega$ of all members, which is then the same.
+    screen: Option<(screen::Scratch, f64)>,
+    /// The least total of a cluster.
+    lightest: f64,
+    /// Whether weights are whole numbers, so that sums never round.
+    whole: bool,
     labels: Vec<u32>,
     /// How many profiles each cluster has.
     sizes: Vec<usize>,
@@ -137,22 +61,26 @@ pub(super) struct Reassignment<'a, M: Mass> {
     /// The smallest weight, and one that few are above.
     light: f64,
     heavy: f64,
-    /// Where the rows of every member begin among the blocks.
+    /// Where the rows of every member begin in the table.
     rows: Vec<usize>,
     /// Scratch of a visit.
-    entries: Vec<Entry<M>>,
-    costs: Vec<[f64; LANES]>,
+    entries: Vec<Entry>,
+    costs: Vec<Lane>,
 }
 
 /// Differences of $F$, relative to $\sum_q \omega_q$, that count as none: above what rounding makes
 /// of sums of some hundred terms, below any difference that matters.
 const MARGIN: f64 = 1e-12;
 
-impl<'a, M: Mass> Reassignment<'a, M> {
+/// A pass that moves no more than one in so many profiles moves few: keeping account of what changes
+/// pays from then on. Visits that are screened have less to spare.
+const FEW: usize = 8;
+const FEW_IF_SCREENED: usize = 32;
+
+impl<'a> Reassignment<'a> {
     /// Starts at `labels`, all below `k`.
     pub(super) fn new(
         profiles: &'a Profiles,
-        function: &'a M::Function,
         omega: &'a [f64],
         k: usize,
         labels: Vec<u32>,
@@ -161,21 +89,29 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         let width = k.div_ceil(LANES);
         let total_omega = omega.iter().sum();
         let mut weights = profiles.weights().to_vec();
-        weights.sort_unstable_by(f64::total_cmp);
+        let whole = profiles.total_weight() < (1u64 << 53) as f64
+            && weights.iter().all(|w| w.fract() == 0.0);
+        let most = weights.len() - 1 - weights.len() / 20;
+        let (lighter, &mut heavy, _) = weights.select_nth_unstable_by(most, f64::total_cmp);
+        let light = lighter.iter().copied().fold(heavy, f64::min);
+        let screened = profiles.is_hard() && omega.iter().all(|&o| o == omega[0] && o > 0.0);
         let mut started = Reassignment {
             profiles,
-            function,
             omega,
             total_omega,
             k,
             width,
-            blocks: vec![Block::EMPTY; (profiles.n_clusters() + totals) * width],
+            mass: vec![[0.0; LANES]; (profiles.n_clusters() + totals) * width],
+            f: Vec::new(),
+            screen: screened.then(|| (screen::Scratch::new(k), omega[0])),
+            lightest: 0.0,
+            whole,
             labels,
             sizes: vec![0; k],
             margin: MARGIN * profiles.total_weight() * total_omega,
             drift: None,
-            light: weights[0],
-            heavy: weights[weights.len() - 1 - weights.len() / 20],
+            light,
+            heavy,
             rows: profiles.members().iter().map(|m| m.clusters.start * width).collect(),
             entries: Vec::new(),
             costs: vec![[0.0; LANES]; width],
@@ -184,12 +120,27 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         started
     }
 
+    /// Computes what every visit would cost, whether it needs to be known or not.
+    #[cfg(test)]
+    pub(super) fn without_screen(mut self) -> Self {
+        self.screen = None;
+        self.rebuild();
+        self
+    }
+
     /// What profile `s` costs in every cluster, but for what is the same in all.
     #[cfg(test)]
     pub(super) fn costs(&mut self, s: usize) -> Vec<f64> {
         self.read(s);
         self.price(self.labels[s] as usize);
         self.costs.as_flattened()[..self.k].to_vec()
+    }
+
+    /// The cluster that costs profile `s` least, and by how much at least, for a unit of weight; if
+    /// that is certain without computing the costs.
+    #[cfg(test)]
+    pub(super) fn screened(&mut self, s: usize) -> Option<(usize, f64)> {
+        self.look(s, self.labels[s] as usize)
     }
 
     /// Whether a visit of profile `s` would be left out.
@@ -201,26 +152,47 @@ impl<'a, M: Mass> Reassignment<'a, M> {
 
     /// Makes the table what it would be without the rounding of all moves.
     pub(super) fn forget_rounding(&mut self) {
-        if !M::EXACT {
+        if !self.whole {
             self.rebuild();
         }
     }
 
     /// Adds up the table from the labels.
     fn rebuild(&mut self) {
-        self.blocks.fill(Block::EMPTY);
+        self.mass.fill([0.0; LANES]);
         self.sizes.fill(0);
         for s in 0..self.labels.len() {
             let c = self.labels[s] as usize;
             self.sizes[c] += 1;
             self.read(s);
             for entry in &self.entries {
-                let mass = &mut self.blocks[entry.row + c / LANES].mass[c % LANES];
-                *mass = mass.plus(M::ONE, entry.delta);
+                self.mass[entry.row + c / LANES][c % LANES] += entry.delta;
             }
         }
-        for block in &mut self.blocks {
-            block.f = block.mass.map(|mass| mass.f(self.function));
+        self.find_lightest();
+        if self.screen.is_none() {
+            self.f.clear();
+            self.f.extend(self.mass.iter().map(|lane| lane.map(xlogx_branchless)));
+        }
+    }
+
+    #[inline(always)]
+    fn find_lightest(&mut self) {
+        let totals = self.mass[self.profiles.n_clusters() * self.width..].chunks_exact(self.width);
+        self.lightest = f64::INFINITY;
+        for row in totals {
+            for &n in &row.as_flattened()[..self.k] {
+                self.lightest = f64::min(self.lightest, n);
+            }
+        }
+    }
+
+    /// Told how many of all profiles a pass moved, spares from now on the visits that cannot change
+    /// anything, if that pays.
+    pub(super) fn after_pass(&mut self, moved: usize) {
+        let few = if self.screen.is_some() { FEW_IF_SCREENED } else { FEW };
+        if moved <= self.labels.len() / few {
+            self.spare_visits();
         }
     }
 
@@ -248,11 +220,10 @@ impl<'a, M: Mass> Reassignment<'a, M> {
 
     /// $F$, from the table.
     pub(super) fn objective(&self) -> f64 {
-        let rows = || self.blocks.chunks_exact(self.width);
-        let mass =
-            |row: &[Block<M>]| row.iter().flat_map(|b| b.mass).map(Mass::weight).sum::<f64>();
-        let information =
-            |row: &[Block<M>]| row.iter().flat_map(|b| b.f).sum::<f64>() - xlogx(mass(row));
+        let rows = || self.mass.chunks_exact(self.width).map(<[Lane]>::as_flattened);
+        let information = |row: &[f64]| {
+            row.iter().copied().map(xlogx).sum::<f64>() - xlogx(row.iter().sum::<f64>())
+        };
         let members = self.profiles.members().iter().zip(self.omega);
         let clusters: f64 = members
             .map(|(member, omega)| {
@@ -274,7 +245,16 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         if let Some(drift) = &mut self.drift {
             drift.begin_epoch();
         }
-        pulp::Arch::new().dispatch(Visit { reassignment: self, order })
+        vectorised(
+            #[inline(always)]
+            || {
+                let mut moved = 0;
+                for &s in order {
+                    moved += usize::from(self.visit_one(s as usize));
+                }
+                moved
+            },
+        )
     }
 
     /// Moves profile `s` to where it costs least, if that is less than where it is.
@@ -284,23 +264,18 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         if self.drift.as_ref().is_some_and(|drift| drift.settles(s, own)) {
             return false;
         }
-        self.read(s);
-        self.price(own);
-        let costs = &mut self.costs.as_flattened_mut()[..self.k];
-        let stay = std::mem::replace(&mut costs[own], f64::INFINITY);
-        let mut least = f64::INFINITY;
-        for &cost in &*costs {
-            least = if cost < least { cost } else { least };
-        }
-        let w = self.profiles.weights()[s];
-        if least >= stay - self.margin {
+        let (to, lead) = self.look(s, own).unwrap_or_else(
+            #[inline(always)]
+            || self.compute(s, own),
+        );
+        if to == own {
+            let w = self.profiles.weights()[s];
             if let Some(drift) = self.drift.as_mut().filter(|_| w <= self.heavy) {
-                drift.visited(s, (least - stay) / w);
+                drift.visited(s, lead);
             }
             return false;
         }
-        let tied = least + self.margin;
-        let to = costs.iter().position(|&cost| cost <= tied).expect("the least is among them");
+        self.read(s);
         let change = self.drift.is_some().then(|| self.change(own, to));
         if let (Some(drift), Some(change)) = (self.drift.as_mut(), change) {
             drift.moved(own, to, change);
@@ -311,6 +286,47 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         true
     }
 
+    /// The cluster that costs profile `s` least, if that is certain at a look.
+    #[inline(always)]
+    fn look(&mut self, s: usize, own: usize) -> Option<(usize, f64)> {
+        let Self { profiles, mass, width, rows, screen, margin, lightest, .. } = self;
+        let (scratch, omega) = screen.as_mut()?;
+        let totals = profiles.n_clusters() * *width;
+        let masses = Masses { mass, width: *width, rows, totals, lightest: *lightest };
+        let w = profiles.weights()[s];
+        let margin = *margin / (*omega * w);
+        let (to, lead) = with_codes!(profiles.codes(), codes => {
+            let codes = &codes[s * rows.len()..][..rows.len()];
+            if profiles.has_missing() {
+                screen::best::<true, _>(&masses, codes, (own, w), margin, scratch)
+            } else {
+                screen::best::<false, _>(&masses, codes, (own, w), margin, scratch)
+            }
+        })?;
+        Some((to, *omega * lead))
+    }
+
+    /// The cluster that profile `s` should be in, and by how much it is better off where it is than
+    /// elsewhere for a unit of weight.
+    #[inline(always)]
+    fn compute(&mut self, s: usize, own: usize) -> (usize, f64) {
+        self.read(s);
+        self.price(own);
+        let costs = &mut self.costs.as_flattened_mut()[..self.k];
+        let stay = std::mem::replace(&mut costs[own], f64::INFINITY);
+        let mut least = f64::INFINITY;
+        for &cost in &*costs {
+            least = if cost < least { cost } else { least };
+        }
+        let lead = (least - stay) / self.profiles.weights()[s];
+        if least >= stay - self.margin {
+            return (own, lead);
+        }
+        let tied = least + self.margin;
+        let to = costs.iter().position(|&cost| cost <= tied).expect("the least is among them");
+        (to, lead)
+    }
+
     /// What profile `s` adds to which rows: clusters of members in order, each followed by the
     /// member's total where there is one.
     #[inline(always)]
@@ -318,8 +334,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
         let Self { profiles, omega, entries, rows, width, .. } = self;
         let totals = profiles.n_clusters() * *width;
         let has_missing = profiles.has_missing();
-        let w = profiles.weights()[s];
-        let delta = M::of(w);
+        let delta = profiles.weights()[s];
         entries.clear();
         if profiles.is_hard() {
             with_codes!(profiles.codes(), codes => {
@@ -341,7 +356,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
                 let before = entries.len();
                 if let Some(memberships) = profiles.memberships(s, h) {
                     for (c, p) in memberships.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                        entries.push(Entry { row: row(c), delta: M::of(w * p), factor: -omega });
+                        entries.push(Entry { row: row(c), delta: delta * p, factor: -omega });
                     }
                 } else if let Some(c) = profiles.label(s, h) {
                     entries.push(Entry { row: row(c), delta, factor: -omega });
@@ -361,39 +376,55 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     /// In its own cluster that is $f(T) - f(T - \delta)$: the same sum with both signs turned.
     #[inline(always)]
     fn price(&mut self, own: usize) {
-        let Self { costs, entries, blocks, function, .. } = self;
-        for (b, costs) in costs.iter_mut().enumerate() {
+        for b in 0..self.width {
+            let mut sign = [1.0; LANES];
             if b == own / LANES {
-                let mut sign = [M::ONE; LANES];
-                sign[own % LANES] = M::MINUS_ONE;
-                *costs = block_costs(entries, blocks, b, sign, function);
-                costs[own % LANES] *= -1.0;
-            } else {
-                *costs = block_costs(entries, blocks, b, [M::ONE; LANES], function);
+                sign[own % LANES] = -1.0;
+            }
+            let mut sums = [0.0; LANES];
+            for entry in &self.entries {
+                let mass = &self.mass[entry.row + b];
+                // Without a screen all visits compute, and it pays to keep this.
+                let f = match self.f.get(entry.row + b) {
+                    Some(f) => *f,
+                    None => each(mass, xlogx_branchless),
+                };
+                for l in 0..LANES {
+                    let after = xlogx_branchless(plus(mass[l], sign[l] * entry.delta));
+                    sums[l] += entry.factor * (after - f[l]);
+                }
+            }
+            for l in 0..LANES {
+                self.costs[b][l] = sign[l] * sums[l];
             }
         }
     }
 
     /// Moves the profile read last.
+    #[inline(always)]
     fn shift(&mut self, from: usize, to: usize) {
         for entry in &self.entries {
-            for (c, sign) in [(from, M::MINUS_ONE), (to, M::ONE)] {
-                let block = &mut self.blocks[entry.row + c / LANES];
-                let mass = block.mass[c % LANES].plus(sign, entry.delta);
-                block.mass[c % LANES] = mass;
-                block.f[c % LANES] = mass.f(self.function);
+            for (c, delta) in [(from, -entry.delta), (to, entry.delta)] {
+                let at = entry.row + c / LANES;
+                let mass = plus(self.mass[at][c % LANES], delta);
+                self.mass[at][c % LANES] = mass;
+                if let Some(f) = self.f.get_mut(at) {
+                    f[c % LANES] = xlogx_branchless(mass);
+                }
             }
         }
         self.sizes[to] += 1;
         self.sizes[from] -= 1;
         if self.sizes[from] == 0 {
             // Nothing is left, whatever rounding says.
-            for row in self.blocks.chunks_exact_mut(self.width) {
-                let block = &mut row[from / LANES];
-                block.mass[from % LANES] = M::ZERO;
-                block.f[from % LANES] = 0.0;
+            for at in (from / LANES..self.mass.len()).step_by(self.width) {
+                self.mass[at][from % LANES] = 0.0;
+                if let Some(f) = self.f.get_mut(at) {
+                    f[from % LANES] = 0.0;
+                }
             }
         }
+        self.find_lightest();
     }
 
     /// How much the move of the profile read last, of mass $v$, can change the costs of others of
@@ -405,7 +436,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     /// the larger $\delta$ is, and $\psi_t(\delta)$ larger, the more so. So the change of either at any weight is
     /// bounded by that at the lightest or the heaviest.
     fn change(&self, from: usize, to: usize) -> Change {
-        let mass = |row: usize, c: usize| self.blocks[row + c / LANES].mass[c % LANES].weight();
+        let mass = |row: usize, c: usize| self.mass[row + c / LANES][c % LANES];
         let mut change = Change::default();
         let mut entries = &self.entries[..];
         let common = (!self.profiles.has_missing()).then(|| {
@@ -414,9 +445,8 @@ impl<'a, M: Mass> Reassignment<'a, M> {
             *total
         });
         // What a total changes: joining `to`, joining `from`, staying in `to`, staying in `from`.
-        let of_total = |total: &Entry<M>| {
-            let (v, at_to, at_from) =
-                (total.delta.weight(), mass(total.row, to), mass(total.row, from));
+        let of_total = |total: &Entry| {
+            let (v, at_to, at_from) = (total.delta, mass(total.row, to), mass(total.row, from));
             let left = (at_from - v).max(0.0);
             [
                 joining(at_to, v, self.heavy),
@@ -443,7 +473,7 @@ impl<'a, M: Mass> Reassignment<'a, M> {
             // clusters that were nearly empty could be anything and are bounded one by one.
             let (mut single, mut shared, mut stay) = (0.0, 0.0f64, 0.0f64);
             for entry in clusters {
-                let v = entry.delta.weight();
+                let v = entry.delta;
                 let at_to = mass(entry.row, to);
                 if member.is_hard() || at_to < v {
                     single += joining(at_to, v, self.light);
@@ -461,24 +491,19 @@ impl<'a, M: Mass> Reassignment<'a, M> {
     }
 }
 
-/// $\sum_e$ factor $(f(T \pm \delta) - f(T))$ over the entries, for one block of columns.
+/// `mass + delta`. Taking away what was put in may leave less than nothing, by rounding.
 #[inline(always)]
-fn block_costs<M: Mass>(
-    entries: &[Entry<M>],
-    blocks: &[Block<M>],
-    b: usize,
-    sign: [M; LANES],
-    function: &M::Function,
-) -> [f64; LANES] {
-    let mut sums = [0.0; LANES];
-    for entry in entries {
-        let block = &blocks[entry.row + b];
-        for l in 0..LANES {
-            let f = block.mass[l].plus(sign[l], entry.delta).f(function);
-            sums[l] += entry.factor * (f - block.f[l]);
-        }
+fn plus(mass: f64, delta: f64) -> f64 {
+    (mass + delta).max(0.0)
+}
+
+#[inline(always)]
+fn each(lane: &Lane, f: impl Fn(f64) -> f64) -> Lane {
+    let mut out = [0.0; LANES];
+    for l in 0..LANES {
+        out[l] = f(lane[l]);
     }
-    sums
+    out
 }
 
 /// $\varphi_{t + v}(\delta) - \varphi_t(\delta)$.
@@ -497,24 +522,4 @@ fn staying(t: f64, v: f64, heavy: f64) -> f64 {
     }
     let delta = heavy.min(left);
     ((f(t) - f(t - delta)) - (f(left) - f(left - delta))) / delta
-}
-
-/// [`Reassignment::visit`] as an operation to compile for every instruction set. (A closure that
-/// borrows something to change would be reached by way of a call that is not inlined.)
-struct Visit<'v, 'a, M: Mass> {
-    reassignment: &'v mut Reassignment<'a, M>,
-    order: &'v [u32],
-}
-
-impl<M: Mass> pulp::WithSimd for Visit<'_, '_, M> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
-        let mut moved = 0;
-        for &s in self.order {
-            moved += usize::from(self.reassignment.visit_one(s as usize));
-        }
-        moved
-    }
 }

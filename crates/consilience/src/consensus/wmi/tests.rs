@@ -56,17 +56,19 @@ fn labels(u: usize, k: usize, draw: u64) -> Vec<u32> {
     (0..u).map(|_| rng.below(k) as u32).collect()
 }
 
-/// The labels after every pass, with or without sparing visits.
-fn passes<M: Mass>(
+/// The labels after every pass, with or without sparing visits, screened or computed.
+fn passes(
     profiles: &Profiles,
-    function: &M::Function,
+    omega: &[f64],
     k: usize,
     draw: u64,
-    spare: bool,
+    (spare, screen): (bool, bool),
 ) -> Vec<Vec<u32>> {
-    let omega = omega(profiles.n_members());
     let start = labels(profiles.len(), k, draw);
-    let mut search = Reassignment::<M>::new(profiles, function, &omega, k, start);
+    let mut search = Reassignment::new(profiles, omega, k, start);
+    if !screen {
+        search = search.without_screen();
+    }
     if spare {
         search.spare_visits();
     }
@@ -118,7 +120,7 @@ proptest! {
         let profiles = profiles(&ensemble);
         let (n, omega) = (profiles.total_weight(), omega(profiles.n_members()));
         let mut labels = labels(profiles.len(), k, draw);
-        let mut search = Reassignment::<f64>::new(&profiles, &(), &omega, k, labels.clone());
+        let mut search = Reassignment::new(&profiles, &omega, k, labels.clone());
         let before = objective(&profiles, &omega, &labels);
         prop_assert!((search.objective() - before).abs() < 1e-12);
         for s in 0..profiles.len() {
@@ -133,18 +135,23 @@ proptest! {
         }
     }
 
-    /// Whole numbers are looked up, others computed: the same costs.
+    /// What is certain without computing the costs is what they say.
     #[test]
-    fn counts_and_floats_agree(ensemble in ensembles(Kinds::PLAIN, 12, 4), k in 1..6usize, draw: u64) {
+    fn screening_agrees_with_the_costs(
+        ensemble in prop_oneof![ensembles(Kinds::PLAIN, 30, 4), ensembles(Kinds::HARD, 30, 4)],
+        k in 1..20usize, draw: u64,
+    ) {
         let profiles = profiles(&ensemble);
-        let table = XLogXTable::up_to(profiles.n_objects());
-        let omega = omega(profiles.n_members());
+        let omega = vec![0.5; profiles.n_members()];
         let labels = labels(profiles.len(), k, draw);
-        let mut counts = Reassignment::<u32>::new(&profiles, &table, &omega, k, labels.clone());
-        let mut floats = Reassignment::<f64>::new(&profiles, &(), &omega, k, labels);
+        let mut search = Reassignment::new(&profiles, &omega, k, labels);
         for s in 0..profiles.len() {
-            for (a, b) in counts.costs(s).iter().zip(floats.costs(s)) {
-                prop_assert!((a - b).abs() < 1e-11);
+            if let Some((best, lead)) = search.screened(s) {
+                let costs = search.costs(s);
+                let w = profiles.weights()[s];
+                for c in (0..k).filter(|&c| c != best) {
+                    prop_assert!(costs[c] - costs[best] >= w * lead - 1e-11);
+                }
             }
         }
     }
@@ -158,7 +165,7 @@ proptest! {
         let (n, omega) = (profiles.total_weight(), omega(profiles.n_members()));
         let labels = labels(profiles.len(), k, draw);
         let h = dense_incidence(&profiles);
-        let mut search = Reassignment::<f64>::new(&profiles, &(), &omega, k, labels.clone());
+        let mut search = Reassignment::new(&profiles, &omega, k, labels.clone());
         for x in 0..profiles.len() {
             let d_f = |c: usize| {
                 let others = (0..profiles.len()).filter(|&s| s != x && labels[s] as usize == c);
@@ -177,14 +184,18 @@ proptest! {
         }
     }
 
-    /// The visits left out are those that would change nothing.
+    /// The visits left out, and the costs not computed, are those that would change nothing.
     #[test]
     fn sparing_visits_changes_no_move(
         ensemble in ensembles(Kinds::ALL, 25, 4), k in 1..6usize, draw: u64,
     ) {
         let profiles = profiles(&ensemble);
-        let all = passes::<f64>(&profiles, &(), k, draw, false);
-        prop_assert_eq!(passes::<f64>(&profiles, &(), k, draw, true), all);
+        for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
+            let all = passes(&profiles, &omega, k, draw, (false, false));
+            for how in [(true, false), (false, true), (true, true)] {
+                prop_assert_eq!(&passes(&profiles, &omega, k, draw, how), &all);
+            }
+        }
     }
 
     #[test]
@@ -264,23 +275,35 @@ proptest! {
 #[test]
 fn sparing_visits_changes_no_move_in_large_ensembles() {
     for seed in 0..4 {
-        let counts = noisy(seed, false);
-        let table = XLogXTable::up_to(counts.n_objects());
-        let all = passes::<u32>(&counts, &table, 4, seed, false);
-        assert_eq!(passes::<u32>(&counts, &table, 4, seed, true), all);
-        let weighted = noisy(seed, true);
-        let all = passes::<f64>(&weighted, &(), 5, seed, false);
-        assert_eq!(passes::<f64>(&weighted, &(), 5, seed, true), all);
+        for (profiles, k) in [(noisy(seed, false), 4), (noisy(seed, true), 5)] {
+            for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
+                let all = passes(&profiles, &omega, k, seed, (false, false));
+                for how in [(true, false), (false, true), (true, true)] {
+                    assert_eq!(passes(&profiles, &omega, k, seed, how), all);
+                }
+            }
+        }
     }
+}
+
+/// Most visits need no logarithm.
+#[test]
+fn visits_are_screened() {
+    let profiles = noisy(1, false);
+    let omega = vec![1.0; profiles.n_members()];
+    let mut search = Reassignment::new(&profiles, &omega, 4, labels(profiles.len(), 4, 1));
+    let order: Vec<u32> = (0..profiles.len() as u32).collect();
+    while search.visit(&order) > 0 {}
+    let certain = (0..profiles.len()).filter(|&s| search.screened(s).is_some()).count();
+    assert!(certain > profiles.len() * 9 / 10, "{certain} of {}", profiles.len());
 }
 
 #[test]
 fn late_visits_are_spared() {
     let profiles = noisy(1, false);
-    let table = XLogXTable::up_to(profiles.n_objects());
     let omega = vec![1.0; profiles.n_members()];
     let start = labels(profiles.len(), 4, 1);
-    let mut search = Reassignment::<u32>::new(&profiles, &table, &omega, 4, start);
+    let mut search = Reassignment::new(&profiles, &omega, 4, start);
     search.spare_visits();
     let order: Vec<u32> = (0..profiles.len() as u32).collect();
     while search.visit(&order) > 0 {}
