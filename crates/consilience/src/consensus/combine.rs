@@ -3,7 +3,7 @@
 use crate::consensus::method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, NO_CLUSTER, Value};
 use crate::consensus::settings::Settings;
-use crate::ensemble::{Canonical, Ensemble, NO_PROFILE, Profiles};
+use crate::ensemble::{Canonical, Ensemble, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -277,30 +277,12 @@ fn with_unit_rows(mut matrix: Matrix) -> Matrix {
     matrix
 }
 
-/// The members' support of each profile's label: the share of its cluster in member $h$ that lies
-/// in its consensus cluster, averaged over the members that label it (weighted by membership where
-/// soft).
+/// The members' [support](Votes::support_of) of each profile's label.
 fn support(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
-    let mut mass = vec![0.0; profiles.n_clusters()];
-    let mut shared = Matrix::zeros(profiles.n_clusters(), k);
-    for (s, (&label, &w)) in labels.iter().zip(profiles.weights()).enumerate() {
-        profiles.for_each_entry(s, |_, c, p| {
-            mass[c] += w * p;
-            if label != NO_CLUSTER {
-                shared[(c, label as usize)] += w * p;
-            }
-        });
-    }
-    let support_of = |(s, &label): (usize, &u32)| {
-        if label == NO_CLUSTER {
-            return 0.0;
-        }
-        let (mut sum, mut votes) = (0.0, 0.0);
-        profiles.for_each_entry(s, |_, c, p| {
-            sum += p * shared[(c, label as usize)] / mass[c];
-            votes += p;
-        });
-        (sum / votes).clamp(0.0, 1.0)
+    let votes = Votes::new(profiles, labels, k);
+    let support_of = |(s, &label): (usize, &u32)| match label {
+        NO_CLUSTER => 0.0,
+        label => votes.support_of(profiles, s, label as usize),
     };
     labels.iter().enumerate().map(support_of).collect()
 }

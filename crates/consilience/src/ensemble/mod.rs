@@ -20,6 +20,7 @@ mod packing;
 mod prefixes;
 mod profiles;
 mod recode;
+mod votes;
 
 pub use agreement::Majority;
 pub(crate) use agreement::{agreement, agreement_cost};
@@ -36,3 +37,4 @@ pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};
 pub use recode::Integer;
+pub use votes::Votes;

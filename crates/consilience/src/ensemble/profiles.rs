@@ -151,6 +151,25 @@ impl Profiles {
         })
     }
 
+    /// The same profiles as those of other objects: `map` gives the profile of every object, or
+    /// [`NO_PROFILE`]. With it, profiles that were stored one row each are put back into place.
+    ///
+    /// # Errors
+    ///
+    /// If `map` names a profile that there is not.
+    pub fn with_map(self, map: Vec<u32>) -> Result<Self> {
+        let known = |s: u32| s == NO_PROFILE || (s as usize) < self.len();
+        if let Some(row) = map.iter().position(|&s| !known(s)) {
+            return Err(Error::Value {
+                what: "the map from objects to profiles".to_owned(),
+                row,
+                column: None,
+                problem: format!("there are {} profiles, got number {}", self.len(), map[row]),
+            });
+        }
+        Ok(Profiles { map, ..self })
+    }
+
     fn find_missing(&self) -> bool {
         fn missing<C: Code>(codes: &[C]) -> bool {
             codes.contains(&C::MISSING)
@@ -435,6 +454,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_map_names_profiles_that_there_are() {
+        let ensemble = crate::testing::hard_ensemble(&[[0, 1, 1]]);
+        let objects = profiles(&ensemble);
+        let two = profiles(&crate::testing::hard_ensemble(&[[0, 1]]));
+        let mapped = two.clone().with_map(objects.map().to_vec()).unwrap();
+        assert_eq!(mapped.expand(&[5, 7]), [Some(5), Some(7), Some(7)]);
+        assert!(two.clone().with_map(vec![NO_PROFILE, 1]).is_ok());
+        assert!(two.with_map(vec![0, 2]).is_err());
     }
 
     #[test]

@@ -23,15 +23,26 @@ use crate::metrics::Information;
 ///
 /// Time $O(u r)$.
 pub fn anmi(profiles: &Profiles, labels: &[u32]) -> f64 {
-    let of_member = |q: usize| {
-        let table = Contingency::of_consensus(profiles, labels, q);
-        let Information { mutual, row_entropy, column_entropy } = Information::of(&table);
-        let scale = (row_entropy * column_entropy).sqrt();
-        let nmi = if scale > 0.0 { (mutual / scale).min(1.0) } else { 0.0 };
-        (table.total(), nmi)
-    };
-    let members: Vec<(f64, f64)> =
-        (0..profiles.n_members()).into_par_iter().map(of_member).collect();
+    let of_member = |q| weighted_nmi(&Contingency::of_consensus(profiles, labels, q));
+    let members: Vec<_> = (0..profiles.n_members()).into_par_iter().map(of_member).collect();
+    average(&members)
+}
+
+/// The same average of a clustering that is not one of profiles, from its contingency tables with
+/// the members.
+pub fn anmi_of_tables(tables: &[Contingency]) -> f64 {
+    average(&tables.iter().map(weighted_nmi).collect::<Vec<_>>())
+}
+
+/// A member's weight and NMI.
+fn weighted_nmi(table: &Contingency) -> (f64, f64) {
+    let Information { mutual, row_entropy, column_entropy } = Information::of(table);
+    let scale = (row_entropy * column_entropy).sqrt();
+    let nmi = if scale > 0.0 { (mutual / scale).min(1.0) } else { 0.0 };
+    (table.total(), nmi)
+}
+
+fn average(members: &[(f64, f64)]) -> f64 {
     let weight: f64 = members.iter().map(|(n_q, _)| n_q).sum();
     let sum: f64 = members.iter().map(|(n_q, nmi)| n_q * nmi).sum();
     if weight > 0.0 { (sum / weight).min(1.0) } else { 0.0 }

@@ -29,7 +29,7 @@ mod ttest;
 mod vi;
 
 pub use accuracy::{accuracy, error_rate};
-pub use anmi::anmi;
+pub use anmi::{anmi, anmi_of_tables};
 pub use ari::{adjusted_rand, rand};
 pub use diversity::{ConsensusDiversity, Diversity, Spread, member_diversity};
 pub use information::Information;

@@ -1,0 +1,327 @@
+//! Labels for new objects: the consensus of the nearest profile.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::consensus::NO_CLUSTER;
+use crate::ensemble::{MISSING, Member, Profiles, Votes};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::run::Run;
+
+/// Labels new objects that the same members have labelled.
+///
+/// A new object gets the cluster of the profile with the same label tuple. If its tuple is new, the
+/// nearest profiles count: those with the smallest squared distance between rows of $H$, where a
+/// label that both have costs nothing, one that differs 2, and one that only one of them has 1. Among
+/// several nearest profiles the heaviest cluster wins, the lowest of equals. Labels that a member
+/// never gave before count as missing.
+#[derive(Clone, Debug)]
+pub struct Nearest<'a> {
+    profiles: &'a Profiles,
+    /// Of every member the clusters, counted through all members, by name.
+    clusters: Vec<HashMap<&'a str, u32>>,
+    labels: &'a [u32],
+    k: usize,
+    /// The squared length of every row of $H$.
+    lengths: Vec<f64>,
+}
+
+/// The known labels of a new object.
+type Row = Vec<(u32, f64)>;
+
+impl<'a> Nearest<'a> {
+    /// `clusters` names the clusters of every member; `labels` is the consensus, one of `k` clusters
+    /// or [`NO_CLUSTER`] a profile.
+    ///
+    /// # Errors
+    ///
+    /// If the lists do not fit to the profiles.
+    pub fn new(
+        profiles: &'a Profiles,
+        clusters: &'a [Vec<String>],
+        labels: &'a [u32],
+        k: usize,
+    ) -> Result<Self> {
+        let fits = |what: &str, got: usize, expected: usize| {
+            let (what, expected_by) = (what.to_owned(), "the ensemble".to_owned());
+            if got == expected {
+                Ok(())
+            } else {
+                Err(Error::Length { what, got, expected_by, expected })
+            }
+        };
+        fits("the list of clusters", clusters.len(), profiles.n_members())?;
+        fits("the consensus", labels.len(), profiles.len())?;
+        let mut by_name = Vec::with_capacity(clusters.len());
+        for (member, names) in profiles.members().iter().zip(clusters) {
+            let what = format!("the list of clusters of member `{}`", member.name);
+            fits(&what, names.len(), member.n_clusters())?;
+            let numbered = names.iter().map(String::as_str).zip(member.clusters.start as u32..);
+            by_name.push(numbered.collect());
+        }
+        let length = |s| {
+            let mut sum = 0.0;
+            profiles.for_each_entry(s, |_, _, p| sum += p * p);
+            sum
+        };
+        let lengths = (0..profiles.len()).map(length).collect();
+        Ok(Nearest { profiles, clusters: by_name, labels, k, lengths })
+    }
+
+    /// The clusters of new objects from their labels by the members, in the members' order; `None`
+    /// where no label is known or the nearest profiles have no cluster.
+    ///
+    /// # Errors
+    ///
+    /// If the members are not as many or not of one length, or if the run is cancelled.
+    ///
+    /// # Cost
+    ///
+    /// $O(u r)$ for every tuple that is new.
+    pub fn label(&self, members: &[Member], run: &Run) -> Result<Vec<Option<u32>>> {
+        let rows = self.rows(members)?;
+        // Equal objects are looked at once. Nothing iterates over the table.
+        let mut number = HashMap::with_capacity(rows.len().min(1 << 16));
+        let mut distinct: Vec<&Row> = Vec::new();
+        let of_row: Vec<usize> = rows
+            .iter()
+            .map(|row| {
+                let key: Vec<(u32, u64)> = row.iter().map(|&(c, p)| (c, p.to_bits())).collect();
+                *number.entry(key).or_insert_with(|| {
+                    distinct.push(row);
+                    distinct.len() - 1
+                })
+            })
+            .collect();
+        let known = self.known(&number);
+        let labels: Vec<Option<u32>> = run.install(|| {
+            let rows = distinct.par_iter().zip(&known);
+            let label = |(row, &profile): (&&Row, &u32)| {
+                run.check()?;
+                Ok(match self.labels.get(profile as usize) {
+                    Some(&label) => (label != NO_CLUSTER).then_some(label),
+                    None => self.search(row),
+                })
+            };
+            rows.map(label).collect::<Result<_>>()
+        })?;
+        Ok(of_row.into_iter().map(|i| labels[i]).collect())
+    }
+
+    /// The members' [support](Votes::support) of every cluster for new objects, m × k; a row of
+    /// zeros where no label is known.
+    ///
+    /// # Errors
+    ///
+    /// As [`label`](Self::label).
+    pub fn support(&self, members: &[Member]) -> Result<Matrix> {
+        let votes = Votes::new(self.profiles, self.labels, self.k);
+        let shares: Vec<Vec<f64>> =
+            (0..self.profiles.n_clusters()).map(|c| votes.share(c)).collect();
+        let rows = self.rows(members)?;
+        let mut support = Matrix::zeros(rows.len(), self.k);
+        for (i, row) in rows.iter().enumerate() {
+            let total: f64 = row.iter().map(|(_, p)| p).sum();
+            for &(c, p) in row {
+                let sums = support.row_mut(i).iter_mut().zip(&shares[c as usize]);
+                sums.for_each(|(sum, share)| *sum += p * share / total);
+            }
+        }
+        Ok(support)
+    }
+
+    /// The known labels of every new object.
+    fn rows(&self, members: &[Member]) -> Result<Vec<Row>> {
+        if members.len() != self.clusters.len() {
+            return Err(Error::Length {
+                what: "the list of new clusterings".to_owned(),
+                got: members.len(),
+                expected_by: "the ensemble".to_owned(),
+                expected: self.clusters.len(),
+            });
+        }
+        let n = members.first().map_or(0, Member::n_objects);
+        let mut rows = vec![Row::new(); n];
+        for (member, by_name) in members.iter().zip(&self.clusters) {
+            if member.n_objects() != n {
+                return Err(Error::Length {
+                    what: format!("member `{}`", member.name()),
+                    got: member.n_objects(),
+                    expected_by: format!("member `{}`", members[0].name()),
+                    expected: n,
+                });
+            }
+            let of_code: Vec<Option<u32>> =
+                member.clusters().iter().map(|name| by_name.get(name.as_str()).copied()).collect();
+            match member {
+                Member::Hard(hard) => {
+                    for (row, code) in rows.iter_mut().zip(hard.labels()) {
+                        row.extend(code.and_then(|code| of_code[code]).map(|c| (c, 1.0)));
+                    }
+                }
+                Member::Soft(soft) => {
+                    for (row, memberships) in rows.iter_mut().zip(soft.memberships().iter_rows()) {
+                        let there = memberships.iter().zip(&of_code).filter(|(p, _)| **p != 0.0);
+                        let start = row.len();
+                        row.extend(there.filter_map(|(&p, c)| c.map(|c| (c, p))));
+                        row[start..].sort_unstable_by_key(|&(c, _)| c);
+                    }
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// For every distinct row its profile, if there is one with the same entries.
+    fn known(&self, number: &HashMap<Vec<(u32, u64)>, usize>) -> Vec<u32> {
+        let mut known = vec![MISSING; number.len()];
+        let mut key = Vec::new();
+        for s in 0..self.profiles.len() {
+            key.clear();
+            self.profiles.for_each_entry(s, |_, c, p| key.push((c as u32, p.to_bits())));
+            if let Some(&i) = number.get(&key) {
+                known[i] = s as u32;
+            }
+        }
+        known
+    }
+
+    /// The cluster of the nearest profiles.
+    fn search(&self, row: &Row) -> Option<u32> {
+        if row.is_empty() {
+            return None;
+        }
+        let mut entries = vec![0.0; self.profiles.n_clusters()];
+        row.iter().for_each(|&(c, p)| entries[c as usize] = p);
+        let mut least = f64::INFINITY;
+        let mut weights = vec![0.0; self.k];
+        for s in 0..self.profiles.len() {
+            let mut product = 0.0;
+            self.profiles.for_each_entry(s, |_, c, p| product += p * entries[c]);
+            let distance = self.lengths[s] - 2.0 * product;
+            if distance < least {
+                least = distance;
+                weights.fill(0.0);
+            }
+            if distance == least
+                && let Some(weight) = weights.get_mut(self.labels[s] as usize)
+            {
+                *weight += self.profiles.weights()[s];
+            }
+        }
+        let heaviest = crate::ensemble::argmax(&weights)?;
+        (weights[heaviest] > 0.0).then_some(heaviest as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::testing::{Kinds, dense_incidence, ensembles, profiles};
+
+    fn names(ensemble: &Ensemble) -> Vec<Vec<String>> {
+        ensemble.members().iter().map(|m| m.clusters().to_vec()).collect()
+    }
+
+    fn hard(columns: &[&[Option<i64>]]) -> Vec<Member> {
+        let member =
+            |labels: &&[Option<i64>]| HardMember::from_integers("m", labels.iter().copied()).into();
+        columns.iter().map(member).collect()
+    }
+
+    #[test]
+    fn new_tuples_go_to_the_nearest_and_heaviest() {
+        let columns: [&[Option<i64>]; 3] =
+            [&[0, 0, 1, 1].map(Some), &[0, 0, 1, 1].map(Some), &[0, 0, 1, 2].map(Some)];
+        let ensemble = Ensemble::new(hard(&columns)).unwrap();
+        let (profiles, clusters) = (profiles(&ensemble), names(&ensemble));
+        let nearest = Nearest::new(&profiles, &clusters, &[0, 1, 2], 3).unwrap();
+        let new: [&[Option<i64>]; 3] = [
+            &[Some(0), Some(1), Some(1), None, Some(9)],
+            &[Some(0), Some(1), Some(1), None, None],
+            &[Some(2), Some(0), Some(1), None, None],
+        ];
+        let labels = nearest.label(&hard(&new), &Run::new(0)).unwrap();
+        // The second is as near to (1, 1, 1) as to (1, 1, 2): the lower of equally heavy clusters.
+        assert_eq!(labels, [Some(0), Some(1), Some(1), None, None]);
+    }
+
+    #[test]
+    fn members_must_be_the_same() {
+        let ensemble = Ensemble::new(hard(&[&[Some(0), Some(1)]])).unwrap();
+        let (profiles, clusters) = (profiles(&ensemble), names(&ensemble));
+        let nearest = Nearest::new(&profiles, &clusters, &[0, 1], 2).unwrap();
+        assert!(nearest.label(&[], &Run::new(0)).is_err());
+        assert!(Nearest::new(&profiles, &clusters, &[0], 2).is_err());
+        assert!(Nearest::new(&profiles, &[], &[0, 1], 2).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_objects_themselves_get_their_own_cluster(
+            ensemble in ensembles(Kinds::ALL, 12, 4), k in 1..4u32,
+        ) {
+            let (profiles, clusters) = (profiles(&ensemble), names(&ensemble));
+            let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % k).collect();
+            let nearest = Nearest::new(&profiles, &clusters, &labels, k as usize).unwrap();
+            let found = nearest.label(ensemble.members(), &Run::new(0)).unwrap();
+            prop_assert_eq!(found, profiles.expand(&labels));
+
+            let votes = Votes::new(&profiles, &labels, k as usize);
+            let support = nearest.support(ensemble.members()).unwrap();
+            for (row, &s) in support.iter_rows().zip(profiles.map()) {
+                let known = (s as usize) < profiles.len();
+                let own = if known { votes.support(&profiles, s as usize) } else { vec![0.0; row.len()] };
+                let differ = |(a, b): (&f64, f64)| (a - b).abs() > 1e-12;
+                prop_assert!(!row.iter().zip(own).any(differ));
+            }
+        }
+
+        #[test]
+        fn as_found_by_distances_of_dense_rows(
+            (known, new) in (2..9usize, 1..9usize, 1..4usize).prop_flat_map(|(n, m, r)| {
+                let columns = |n| prop::collection::vec(
+                    prop::collection::vec(prop::option::weighted(0.8, 0..3i64), n), r);
+                (columns(n), columns(m))
+            }),
+            k in 1..4u32,
+        ) {
+            let known: Vec<&[Option<i64>]> = known.iter().map(Vec::as_slice).collect();
+            let new: Vec<&[Option<i64>]> = new.iter().map(Vec::as_slice).collect();
+            prop_assume!(known.iter().all(|column| column.iter().any(Option::is_some)));
+            let ensemble = Ensemble::new(hard(&known)).unwrap();
+            let (profiles, clusters) = (profiles(&ensemble), names(&ensemble));
+            let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % k).collect();
+            let nearest = Nearest::new(&profiles, &clusters, &labels, k as usize).unwrap();
+            let found = nearest.label(&hard(&new), &Run::new(0)).unwrap();
+
+            let h = dense_incidence(&profiles);
+            for (i, found) in found.into_iter().enumerate() {
+                let mut row = vec![0.0; profiles.n_clusters()];
+                for (m, column) in new.iter().enumerate() {
+                    let name = column[i].map(|label| label.to_string());
+                    let cluster = clusters[m].iter().position(|c| Some(c) == name.as_ref());
+                    if let Some(c) = cluster {
+                        row[profiles.members()[m].clusters.start + c] = 1.0;
+                    }
+                }
+                let distance = |s: usize| -> f64 {
+                    h.row(s).iter().zip(&row).map(|(a, b)| (a - b) * (a - b)).sum()
+                };
+                let least = (0..profiles.len()).map(distance).fold(f64::INFINITY, f64::min);
+                let mut weights = vec![0.0; k as usize];
+                for s in (0..profiles.len()).filter(|&s| distance(s) == least) {
+                    weights[labels[s] as usize] += profiles.weights()[s];
+                }
+                let heaviest = weights.iter().copied().fold(0.0, f64::max);
+                let expected = weights.iter().position(|&w| w == heaviest).map(|j| j as u32);
+                prop_assert_eq!(found, expected.filter(|_| row.contains(&1.0)));
+            }
+        }
+    }
+}
