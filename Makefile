@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test lint rust-test examples doc bench reproduce reproduce-quick deny clean
+.PHONY: demo test lint rust-test python-test wheel examples doc bench reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 
@@ -8,7 +8,7 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: lint rust-test examples doc
+test: lint rust-test examples python-test doc
 
 lint:
 	$(CARGO) fmt --all --check
@@ -16,6 +16,42 @@ lint:
 
 rust-test:
 	$(CARGO) test --workspace
+
+# The Python package: a wheel of the profile that the tests above were built in, so that only the
+# package itself is compiled anew; its tests in an environment that is kept as long as the list of
+# what they need is the same; and a fresh environment with nothing but the wheel and numpy.
+PYTHON ?= python3
+PYTHON_CRATE := crates/consilience-python
+PYTHON_HOME := $(abspath $(or $(CARGO_TARGET_DIR),target))/python
+PYTHON_VENV := $(PYTHON_HOME)/venv/bin
+
+$(PYTHON_HOME)/ready: $(PYTHON_CRATE)/requirements-test.txt
+	$(PYTHON) -m venv --clear $(PYTHON_HOME)/venv
+	$(PYTHON_VENV)/pip install --quiet --requirement $<
+	touch $@
+
+python-test: $(PYTHON_HOME)/ready
+	$(CARGO) build --workspace --quiet --bin consilience
+	rm -rf $(PYTHON_HOME)/dist
+	$(PYTHON_VENV)/maturin build --quiet --manifest-path $(PYTHON_CRATE)/Cargo.toml --profile dev \
+	    --compatibility linux --out $(PYTHON_HOME)/dist
+	$(PYTHON_VENV)/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/dist/*.whl
+	$(PYTHON) -m venv --clear $(PYTHON_HOME)/bare
+	$(PYTHON_HOME)/bare/bin/pip install --quiet $(PYTHON_HOME)/dist/*.whl
+	$(PYTHON_HOME)/bare/bin/python $(PYTHON_CRATE)/tests/bare.py
+	cd $(PYTHON_CRATE) && CONSILIENCE_PROGRAM=$(PYTHON_HOME)/../debug/consilience \
+	    $(PYTHON_VENV)/python -m pytest tests
+	cd $(PYTHON_HOME) && $(PYTHON_VENV)/python -m pytest -q --doctest-modules --pyargs consilience
+	cd $(PYTHON_HOME) && $(PYTHON_VENV)/python -m mypy.stubtest consilience \
+	    --allowlist $(abspath $(PYTHON_CRATE))/tests/stubtest.txt \
+	    --mypy-config-file $(abspath $(PYTHON_CRATE))/pyproject.toml
+	cd $(PYTHON_CRATE) && $(PYTHON_VENV)/python -m mypy python/consilience examples
+
+## The wheel that users install: the release profile, any Linux of the last years.
+wheel: $(PYTHON_HOME)/ready
+	$(PYTHON_VENV)/maturin build --release --manifest-path $(PYTHON_CRATE)/Cargo.toml \
+	    --out $(PYTHON_HOME)/wheels
+	ls -l $(PYTHON_HOME)/wheels
 
 ## Every example is a short program a user would write; each must run.
 examples:

@@ -1,0 +1,89 @@
+"""Consensus clustering: many clusterings of the same objects combined into one.
+
+>>> import consilience as co
+>>> labels = [[0, 0, 0, 1, 1], [1, 1, 1, 0, 0], ["b", "b", "a", "a", "a"]]
+>>> result = co.consensus(labels)
+>>> result.labels_
+array([0, 0, 0, 1, 1])
+>>> result.n_clusters_
+2
+
+Functions need numpy and nothing else. The estimators :class:`ConsensusClustering` and
+:class:`LabelConsensus` need scikit-learn, which is imported with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from consilience import metrics
+from consilience._consensus import consensus, generate, methods
+from consilience._data import (
+    DataSet,
+    load_iris,
+    make_blobs,
+    make_cigar,
+    make_half_rings,
+    make_three_rings,
+)
+from consilience._inputs import ensemble
+from consilience._native import ConsilienceError, Ensemble, __version__
+from consilience._result import ConsensusResult, Explanation, Vote, load
+from consilience._warnings import ConvergenceWarning
+
+if TYPE_CHECKING:
+    from consilience import compat, tl
+    from consilience._estimators import ConsensusClustering, LabelConsensus
+
+__all__ = [
+    "ConsensusClustering",
+    "ConsensusResult",
+    "ConsilienceError",
+    "ConvergenceWarning",
+    "DataSet",
+    "Ensemble",
+    "Explanation",
+    "LabelConsensus",
+    "Vote",
+    "__version__",
+    "compat",
+    "consensus",
+    "ensemble",
+    "generate",
+    "load",
+    "load_iris",
+    "make_blobs",
+    "make_cigar",
+    "make_half_rings",
+    "make_three_rings",
+    "methods",
+    "metrics",
+    "tl",
+]
+
+_ESTIMATORS = ("ConsensusClustering", "LabelConsensus")
+_MODULES = ("compat", "tl")
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what needs more than numpy when it is first asked for."""
+    import importlib
+
+    if name in _ESTIMATORS:
+        try:
+            module = importlib.import_module("consilience._estimators")
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] != "sklearn":
+                raise
+            raise ImportError(
+                f"consilience.{name} needs scikit-learn: pip install scikit-learn. "
+                "consilience.consensus works without it."
+            ) from error
+        return getattr(module, name)
+    if name in _MODULES:
+        return importlib.import_module(f"consilience.{name}")
+    raise AttributeError(f"module 'consilience' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,315 @@
+"""The functions :func:`consensus`, :func:`generate` and :func:`methods`."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from consilience import _native
+from consilience._circumstances import Progress, circumstances, whole
+from consilience._inputs import MISSING, builder, one, weights
+from consilience._native import Ensemble, Models
+from consilience._result import ConsensusResult
+from consilience._warnings import ConvergenceWarning
+
+
+def methods() -> list[dict[str, Any]]:
+    """All consensus methods.
+
+    Returns
+    -------
+    list of dict
+        For each method its name, title, reference, what it does with soft members (``soft``) and
+        with missing labels (``missing``), whether it finds the number of clusters (``chooses_k``),
+        its parameters with ranges and defaults, its cost in time and memory, and what its answer
+        has besides labels (``gives``): the table of ``consilience methods --json``.
+
+    Examples
+    --------
+    >>> import consilience as co
+    >>> voting = next(m for m in co.methods() if m["name"] == "voting")
+    >>> voting["chooses_k"], [p["name"] for p in voting["parameters"]]
+    ('always', ['threshold'])
+    """
+    table: list[dict[str, Any]] = json.loads(_native.methods())
+    return table
+
+
+def consensus(
+    labels: Any,
+    *,
+    method: str = "auto",
+    n_clusters: int | str | None = "auto",
+    params: Mapping[str, Any] | None = None,
+    sample_weight: Any = None,
+    clustering_weight: Any = None,
+    missing: Any = MISSING,
+    init: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+    memory: int | None = None,
+) -> ConsensusResult:
+    """Combines many clusterings of the same objects into one.
+
+    Parameters
+    ----------
+    labels : array, table, sequence, mapping or Ensemble
+        The clusterings. An (n, r) array has one column a clustering, a list one item a clustering
+        (labels, or (n, k) memberships). See :func:`ensemble` for all kinds.
+    method : str, default "auto"
+        The name of a method (see :func:`methods`), or "auto": ``scec`` if the number of clusters is
+        given, otherwise ``voting``.
+    n_clusters : int or "auto"
+        The number of clusters; "auto" leaves it to the method.
+    params : mapping, optional
+        Parameters of the method, by name.
+    sample_weight : array of n numbers > 0, optional
+        Weights of the objects.
+    clustering_weight : array of r whole numbers >= 0, optional
+        How many times each clustering counts; 0 leaves it out.
+    missing : label or sequence of labels, default (-1, None)
+        Labels that mean "no label". None, NaN, NA and the empty text always do.
+    init : 1-D array of n labels, optional
+        The clustering from which an iterative method starts.
+    random_state : int, Generator, RandomState or None, default 0
+        The seed. The same seed gives the same labels, on any number of threads, and those of the
+        command line. None takes a new seed every time.
+    n_jobs : int, optional
+        The number of threads; None means all cores.
+    progress : bool or callable, default False
+        Whether to tell of progress on stderr, or a function of stage, steps done and steps in all.
+    memory : int, optional
+        The memory ceiling in bytes, by default most of what the machine has.
+
+    Returns
+    -------
+    ConsensusResult
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument cannot be used.
+    MemoryError
+        If the method would pass the memory ceiling; nothing was allocated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as co
+    >>> labels = np.array([[0, 5, 1], [0, 5, 1], [1, 5, 0], [1, 7, 0]])
+    >>> co.consensus(labels, n_clusters=2).labels_
+    array([0, 0, 1, 1])
+    """
+    given = isinstance(labels, Ensemble)
+    ensemble = labels if given else builder(labels, missing).finish()
+    result, messages, settled = combined(
+        ensemble,
+        method=method,
+        n_clusters=n_clusters,
+        params=params,
+        sample_weight=sample_weight,
+        clustering_weight=clustering_weight,
+        start=None if init is None else one(init, "init", missing),
+        consume=not given,
+        circumstances=circumstances(random_state, n_jobs, progress, memory),
+    )
+    for message in messages:
+        warnings.warn(message, UserWarning if settled else ConvergenceWarning, stacklevel=2)
+    return result
+
+
+def combined(
+    ensemble: Ensemble,
+    *,
+    method: str,
+    n_clusters: int | str | None,
+    params: Mapping[str, Any] | None,
+    circumstances: Any,
+    sample_weight: Any = None,
+    clustering_weight: Any = None,
+    start: Ensemble | None = None,
+    consume: bool = False,
+) -> tuple[ConsensusResult, list[str], bool]:
+    """The consensus, what is to be warned of, and whether the method settled.
+
+    With ``consume`` the ensemble is given up as soon as it is not needed any longer.
+    """
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name, got {type(method).__name__}")
+    if sample_weight is not None:
+        ensemble, consume = ensemble.with_weights(weights(sample_weight)), True
+    copies = None
+    if clustering_weight is not None:
+        copies = _copies(clustering_weight)
+        ensemble, consume = ensemble.repeated(copies), True
+    answer = _native.consensus(
+        ensemble,
+        consume,
+        method.replace("_", "-"),
+        number_of(n_clusters),
+        _settings(params),
+        start,
+        circumstances,
+    )
+    messages = answer.pop("warnings")
+    result = ConsensusResult(answer, copies=copies)
+    settled = result.stop_ != "max-iterations"
+    if not settled:
+        messages.append(
+            f"`{result.method_}` was stopped after {result.n_iter_} iterations before it settled; "
+            "consilience.methods() tells which parameter allows more"
+        )
+    return result, messages, settled
+
+
+def generate(
+    X: Any,
+    *,
+    n_members: int = 50,
+    scheme: str = "random_k",
+    base: str = "kmeans",
+    base_n_clusters: int | tuple[int, int] | None = None,
+    soft: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+    memory: int | None = None,
+) -> Ensemble:
+    """Makes an ensemble of clusterings from a table of features.
+
+    Parameters
+    ----------
+    X : (n, d) array of numbers
+        The features. Bring them to one scale first if they differ.
+    n_members : int, default 50
+        How many clusterings.
+    scheme : str, default "random_k"
+        What makes them differ: "random_init", "random_k", "random_subspace", "bootstrap",
+        "subsample" or "random_projection".
+    base : str, default "kmeans"
+        The clusterer: "kmeans", "fuzzy_kmeans" or "macqueen".
+    base_n_clusters : int or (int, int), optional
+        The number of clusters of a member, or the range from which it is drawn; by default what
+        suits the scheme.
+    soft : bool, default False
+        Whether members hold memberships instead of labels.
+    random_state, n_jobs, progress, memory
+        As in :func:`consensus`.
+
+    Returns
+    -------
+    Ensemble
+
+    Examples
+    --------
+    >>> import consilience as co
+    >>> X, y = co.make_half_rings()
+    >>> members = co.generate(X, n_members=30, scheme="random_init", base_n_clusters=15)
+    >>> labels = co.consensus(members, method="ea-sl", n_clusters=2).labels_
+    >>> bool(co.metrics.ari(labels, y) > 0.9)
+    True
+    """
+    ensemble, _ = make_members(
+        features(X),
+        n_members=n_members,
+        scheme=scheme,
+        base=base,
+        base_n_clusters=base_n_clusters,
+        n_clusters=None,
+        soft=soft,
+        circumstances=circumstances(random_state, n_jobs, progress, memory),
+    )
+    return ensemble
+
+
+def make_members(
+    X: np.ndarray[Any, np.dtype[np.float64]],
+    *,
+    n_members: int,
+    scheme: str,
+    base: str,
+    base_n_clusters: int | tuple[int, int] | None,
+    n_clusters: int | None,
+    soft: bool,
+    circumstances: Any,
+) -> tuple[Ensemble, Models]:
+    """The ensemble, and the models that label new objects."""
+    for name, word in (("scheme", scheme), ("base", base)):
+        if not isinstance(word, str):
+            raise TypeError(f"{name} must be a name, got {type(word).__name__}")
+    recipe = {
+        "n_members": whole(n_members, "n_members", least=1),
+        "scheme": scheme.replace("_", "-"),
+        "base": base.replace("_", "-"),
+        "base_n_clusters": span(base_n_clusters),
+        "n_clusters": n_clusters,
+        "soft": bool(soft),
+    }
+    return _native.generate(X, recipe, circumstances)
+
+
+def span(base_n_clusters: int | tuple[int, int] | None) -> tuple[int, int] | None:
+    """The smallest and largest number of clusters of a member."""
+    if base_n_clusters is None:
+        return None
+    if isinstance(base_n_clusters, (tuple, list)):
+        if len(base_n_clusters) != 2:
+            raise ValueError("base_n_clusters must be a number or a pair (least, most)")
+        least, most = (whole(k, "base_n_clusters", least=1) for k in base_n_clusters)
+        return least, most
+    k = whole(base_n_clusters, "base_n_clusters", least=1)
+    return k, k
+
+
+def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A table of features as an array."""
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must be a table of numbers: {error}") from None
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions (n objects, d features), got {array.ndim}")
+    return array
+
+
+def number_of(n_clusters: int | str | None) -> int | None:
+    if n_clusters is None or n_clusters == "auto":
+        return None
+    if isinstance(n_clusters, str):
+        raise ValueError(f'n_clusters must be an integer or "auto", got {n_clusters!r}')
+    return whole(n_clusters, "n_clusters", least=1)
+
+
+def _settings(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if params is None:
+        return []
+    if not isinstance(params, Mapping):
+        raise TypeError(f"params must be a mapping, got {type(params).__name__}")
+    return [(str(name), _text(value)) for name, value in params.items() if value is not None]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(value)
+
+
+def _copies(clustering_weight: Any) -> list[int]:
+    array = np.asarray(clustering_weight)
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        raise TypeError("clustering_weight must be a list of whole numbers >= 0")
+    if (array != np.round(array)).any() or (array < 0).any():
+        wrong = int(np.flatnonzero((array != np.round(array)) | (array < 0))[0])
+        raise ValueError(
+            f"clustering_weight, position {wrong}: must be a whole number >= 0 (how many times the "
+            f"clustering counts), got {array[wrong]}"
+        )
+    return [int(weight) for weight in array]

@@ -1,0 +1,344 @@
+"""The scikit-learn estimators."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from consilience._circumstances import circumstances, seed_of, whole
+from consilience._consensus import combined, make_members, number_of, span
+from consilience._inputs import builder
+from consilience._native import Builder, Ensemble, Models
+from consilience._result import ConsensusResult
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """What the estimators share: a consensus, and labels for new objects."""
+
+    n_clusters: int | str | None
+    method: str
+    params: Mapping[str, Any] | None
+    n_jobs: int | None
+    verbose: int
+    result_: ConsensusResult
+    members_: Ensemble
+    labels_: Integers
+
+    def _combine(self, members: Ensemble, seed: int, sample_weight: Any) -> None:
+        self.members_ = members
+        self.result_, messages, settled = combined(
+            members,
+            method=self.method,
+            n_clusters=self.n_clusters,
+            params=self.params,
+            sample_weight=sample_weight,
+            circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
+        )
+        for message in messages:
+            category = UserWarning if settled else ConvergenceWarning
+            warnings.warn(message, category, stacklevel=3)
+        self.labels_ = self.result_.labels_
+        self._n_features_out = self.result_.n_clusters_
+
+    def _members_of(self, X: Any) -> Ensemble | Builder:
+        """The labels of new objects by the members."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Integers:
+        """The clusters of new objects; those of the fit keep theirs.
+
+        Parameters
+        ----------
+        X : (m, d) array
+            New objects.
+
+        Returns
+        -------
+        (m,) array of int64
+            -1 where nothing is known of an object.
+        """
+        check_is_fitted(self)
+        return self.result_.predict(self._members_of(X), n_jobs=self.n_jobs)
+
+    def transform(self, X: Any) -> Floats:
+        """How much the members support each cluster for each object.
+
+        Parameters
+        ----------
+        X : (m, d) array
+            New objects, or those of the fit.
+
+        Returns
+        -------
+        (m, k) array
+            Rows sum to 1; rows of zeros where nothing is known of an object.
+        """
+        check_is_fitted(self)
+        return self.result_.support(self._members_of(X), n_jobs=self.n_jobs)
+
+
+class LabelConsensus(_Consensus):
+    """The consensus of given clusterings, as an estimator.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default "auto"
+        The number of clusters; "auto" leaves it to the method.
+    method : str, default "auto"
+        The consensus method: see :func:`consilience.methods`.
+    params : mapping, optional
+        Parameters of the method.
+    random_state : int, RandomState, Generator or None
+        The seed.
+    n_jobs : int, optional
+        The number of threads; None means all cores.
+    verbose : int, default 0
+        Whether to tell of progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : (n,) array of int64
+        The cluster of every object.
+    result_ : ConsensusResult
+        Everything that is known about the consensus.
+    members_ : Ensemble
+        The clusterings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience import LabelConsensus
+    >>> X = np.array([["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]])
+    >>> model = LabelConsensus(n_clusters=2, random_state=0).fit(X)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.predict([["b", "y"]])
+    array([1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str | None = "auto",
+        *,
+        method: str = "auto",
+        params: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.params = params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabelConsensus:
+        """Computes the consensus.
+
+        Parameters
+        ----------
+        X : (n, r) table of labels
+            One column a clustering. -1, None, NaN and the empty text are missing.
+        y : ignored
+        sample_weight : (n,) array of numbers > 0, optional
+            Weights of the objects.
+
+        Returns
+        -------
+        self
+        """
+        X = self._validated(X, reset=True)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._combine(builder(X).finish(), seed_of(self.random_state), sample_weight)
+        return self
+
+    def _members_of(self, X: Any) -> Builder:
+        return builder(self._validated(X, reset=False))
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", order=None
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class ConsensusClustering(_Consensus):
+    """Clusters a table of features many times and combines the clusterings.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default "auto"
+        The number of clusters; "auto" leaves it to the method.
+    method : str, default "auto"
+        The consensus method: see :func:`consilience.methods`.
+    n_members : int, default 50
+        How many clusterings are made.
+    scheme : str, default "random_k"
+        What makes them differ: see :func:`consilience.generate`. With a scikit-learn clusterer as
+        base "random_k" or "random_init".
+    base : str, clusterer or list of clusterers, default "kmeans"
+        The base clusterer: a name, or a scikit-learn clusterer that is cloned for every member and
+        seeded anew, or a list of them, one a member.
+    base_n_clusters : int or (int, int), optional
+        The number of clusters of a member, or the range from which it is drawn.
+    params : mapping, optional
+        Parameters of the consensus method.
+    random_state : int, RandomState, Generator or None
+        The seed.
+    n_jobs : int, optional
+        The number of threads; None means all cores.
+    verbose : int, default 0
+        Whether to tell of progress on stderr.
+
+    Attributes
+    ----------
+    labels_ : (n,) array of int64
+        The cluster of every object.
+    result_ : ConsensusResult
+        Everything that is known about the consensus.
+    members_ : Ensemble
+        The clusterings that were made.
+
+    Examples
+    --------
+    >>> import consilience as co
+    >>> X, y = co.make_half_rings()
+    >>> model = co.ConsensusClustering(
+    ...     n_clusters=2, method="ea-sl", scheme="random_init", base_n_clusters=15, random_state=0
+    ... )
+    >>> bool(co.metrics.ari(model.fit_predict(X), y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str | None = "auto",
+        *,
+        method: str = "auto",
+        n_members: int = 50,
+        scheme: str = "random_k",
+        base: Any = "kmeans",
+        base_n_clusters: int | tuple[int, int] | None = None,
+        params: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.n_members = n_members
+        self.scheme = scheme
+        self.base = base
+        self.base_n_clusters = base_n_clusters
+        self.params = params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConsensusClustering:
+        """Makes the clusterings and combines them.
+
+        Parameters
+        ----------
+        X : (n, d) array of numbers
+            The features.
+        y : ignored
+        sample_weight : (n,) array of numbers > 0, optional
+            Weights of the objects in the consensus; the base clusterers do not see them.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=np.float64)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        seed = seed_of(self.random_state)
+        self._models: Models | list[Any]
+        if isinstance(self.base, str):
+            members, self._models = make_members(
+                X,
+                n_members=self.n_members,
+                scheme=self.scheme,
+                base=self.base,
+                base_n_clusters=self.base_n_clusters,
+                n_clusters=number_of(self.n_clusters),
+                soft=False,
+                circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
+            )
+        else:
+            fitted = self._fitted(X, np.random.default_rng(seed))
+            members = builder([np.asarray(model.labels_) for model in fitted]).finish()
+            self._models = fitted
+        self._combine(members, seed, sample_weight)
+        return self
+
+    def _fitted(self, X: Floats, rng: np.random.Generator) -> list[Any]:
+        """Clones of the given clusterers, fitted."""
+        if isinstance(self.base, Sequence):
+            members = [clone(clusterer) for clusterer in self.base]
+            if not members:
+                raise ValueError("base must hold at least one clusterer")
+        else:
+            members = [clone(self.base) for _ in range(whole(self.n_members, "n_members", least=1))]
+            self._vary(members, len(X), rng)
+        for member in members:
+            if "random_state" in member.get_params():
+                member.set_params(random_state=int(rng.integers(2**31 - 1)))
+            member.fit(X)
+        return members
+
+    def _vary(self, members: list[Any], n: int, rng: np.random.Generator) -> None:
+        """Sets the number of clusters of every member as the scheme says."""
+        scheme = self.scheme.replace("-", "_")
+        if scheme not in ("random_k", "random_init"):
+            raise ValueError(
+                "scheme must be random_k or random_init where base is a clusterer, got "
+                f"{self.scheme!r}"
+            )
+        limits = span(self.base_n_clusters)
+        if "n_clusters" not in members[0].get_params():
+            if limits is not None:
+                raise ValueError("base_n_clusters is given, but base has no n_clusters")
+            return
+        if limits is None:
+            if scheme == "random_init":
+                return
+            wanted = number_of(self.n_clusters)
+            most = math.isqrt(n) if wanted is None else 2 * wanted
+            limits = (min(2, n), min(max(most, 2), n))
+        for member in members:
+            member.set_params(n_clusters=int(rng.integers(limits[0], limits[1] + 1)))
+
+    def _members_of(self, X: Any) -> Ensemble | Builder:
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        if isinstance(self._models, Models):
+            return self._models.predict(X, circumstances(0, self.n_jobs))
+        without = [type(m).__name__ for m in self._models if not hasattr(m, "predict")]
+        if without:
+            raise TypeError(f"{without[0]} cannot label new objects: it has no predict")
+        return builder([np.asarray(model.predict(X)) for model in self._models])

@@ -1,0 +1,517 @@
+"""The answer of a consensus method."""
+
+from __future__ import annotations
+
+import json
+import operator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from consilience._circumstances import ceiling, circumstances
+from consilience._inputs import MISSING, builder
+from consilience._native import Builder, Ensemble, Profiles
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+#: The version of the file format of :meth:`ConsensusResult.save`.
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one clustering says about an object."""
+
+    member: str
+    #: The object's cluster there, by name; None if it has no label.
+    cluster: str | None
+    #: The consensus cluster that holds most of that cluster; None if the object has no label.
+    vote: int | None
+    #: The share of that cluster in every consensus cluster.
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an object is in its cluster."""
+
+    label: int
+    confidence: float
+    votes: tuple[Vote, ...]
+    #: The members' support of every consensus cluster, averaged.
+    support: tuple[float, ...]
+    #: The cluster with the largest support besides the object's own; None if there is no other.
+    second: int | None
+    #: How much more support the object's own cluster has than the second choice.
+    margin: float
+
+    def __str__(self) -> str:
+        lines = [f"cluster {self.label}, confidence {self.confidence:.3f}, margin {self.margin:.3f}"]
+        if self.second is not None:
+            lines[0] += f" over cluster {self.second}"
+        for vote in self.votes:
+            if vote.vote is None:
+                lines.append(f"  {vote.member}: no label")
+            else:
+                share = vote.shares[vote.vote]
+                lines.append(
+                    f"  {vote.member}: cluster {vote.cluster}, {share:.0%} of it in {vote.vote}"
+                )
+        return "\n".join(lines)
+
+
+class ConsensusResult:
+    """One clustering out of many, and what is known about it.
+
+    Attributes
+    ----------
+    labels_ : (n,) array of int64
+        The cluster of every object, numbered from 0 by falling size; -1 where there is none.
+    confidence_ : (n,) array of float
+        How sure each label is, in [0, 1]; 0 where there is none.
+    n_clusters_ : int
+        The number of clusters.
+    method_ : str
+        The method, and ``reason_`` why "auto" took it (None if it was named).
+    params_ : dict
+        The parameters in force.
+    correspondence_ : list of (k_h, k) arrays, or None
+        For each member the shares of its clusters that go to the consensus clusters.
+    objective_ : float or None
+        The final value of the method's objective.
+    trace_ : array
+        The objective after every iteration.
+    stop_ : str
+        Why the computation ended: "done", "converged" or "max-iterations".
+    n_iter_ : int
+        The number of iterations.
+    diagnostics_ : dict
+        What else the method tells.
+    anmi_ : float
+        Average normalised mutual information with the members.
+    n_unique_ : int
+        The number of distinct label tuples, on which the computation ran.
+    """
+
+    def __init__(self, answer: dict[str, Any], *, copies: list[int] | None = None) -> None:
+        self._answer = answer
+        self._copies = copies
+        self._profiles: Profiles = answer["profiles"]
+        self.labels_: Integers = answer["labels"]
+        self.confidence_: Floats = answer["confidence"]
+        self.n_clusters_: int = answer["n_clusters"]
+        self.method_: str = answer["method"]
+        self.reason_: str | None = answer["reason"]
+        self.params_: dict[str, Any] = {n: _typed(t) for n, t in answer["params"].items()}
+        self.objective_: float | None = answer["objective"]
+        self.trace_: Floats = answer["trace"]
+        self.n_iter_: int = answer["iterations"]
+        self.stop_: str = answer["stop"]
+        self.anmi_: float = answer["anmi"]
+        self.n_unique_: int = len(self._profiles)
+        first = self._first_copies()
+        matrices = answer["correspondence"]
+        self.correspondence_: list[Floats] | None = (
+            None if matrices is None else [matrices[i] for i in first]
+        )
+        per_member = set(answer["per_member"])
+        self.diagnostics_: dict[str, Any] = {
+            name: value[first] if name in per_member else value
+            for name, value in answer["diagnostics"].items()
+        }
+
+    def _first_copies(self) -> list[int]:
+        """Where each clustering stands first among the weighted ones."""
+        if self._copies is None:
+            return list(range(len(self._profiles.names)))
+        ends = np.cumsum(self._copies)
+        return [int(e - c) for e, c in zip(ends, self._copies, strict=True) if c > 0]
+
+    @cached_property
+    def _map(self) -> Integers:
+        return self._profiles.map
+
+    @property
+    def members_(self) -> list[str]:
+        """The names of the clusterings."""
+        names = self._profiles.names
+        return [names[i] for i in self._first_copies()]
+
+    @cached_property
+    def membership_(self) -> Floats | None:
+        """The soft consensus, (n, k), rows summing to 1, zeros where an object has no label.
+
+        None if the method has none.
+        """
+        of_profiles: Floats | None = self._answer["profile_membership"]
+        return None if of_profiles is None else _expanded(of_profiles, self._map, 0.0)
+
+    @cached_property
+    def linkage_(self) -> Floats | None:
+        """The dendrogram over all objects in SciPy's layout, None if the method has none.
+
+        Equal objects merge first, at height 0.
+        """
+        merges = self._answer["merges"]
+        return None if merges is None else self._profiles.linkage(merges)
+
+    def coassociation(self, rows: Any = None) -> Floats:
+        """The share of clusterings that put two objects together.
+
+        Where the method learns a consensus matrix of its own, that one is given.
+
+        Parameters
+        ----------
+        rows : int or sequence of int, optional
+            The objects whose rows are wanted; all by default, which makes an (n, n) matrix.
+
+        Returns
+        -------
+        array
+            One row for each object of ``rows`` and one column for each object; NaN where an object
+            has no label at all.
+
+        Raises
+        ------
+        MemoryError
+            If the matrix would not fit into most of the machine's memory.
+
+        Examples
+        --------
+        >>> import consilience as co
+        >>> result = co.consensus([[0, 0, 1], [0, 1, 1]])
+        >>> result.coassociation(rows=[0])
+        array([[1. , 0.5, 0. ]])
+        """
+        n = len(self._map)
+        wanted = np.arange(n) if rows is None else np.atleast_1d(np.asarray(rows))
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise TypeError("rows must be a list of object numbers")
+        wanted = wanted.astype(np.int64)
+        if wanted.size and (wanted.min() < -n or wanted.max() >= n):
+            raise IndexError(f"rows must be between 0 and {n - 1}")
+        needed, limit = 8 * len(wanted) * n, ceiling()
+        if needed > limit:
+            raise MemoryError(
+                f"the co-association matrix would need {needed} bytes, but the ceiling is {limit}; "
+                "ask for fewer rows"
+            )
+        of_rows = self._map[wanted]
+        distinct = np.unique(of_rows[of_rows >= 0])
+        learnt = self._answer["affinity"]
+        matrix = (
+            self._profiles.coassociation(distinct.tolist(), circumstances())
+            if learnt is None
+            else learnt[distinct]
+        )
+        at = np.where(of_rows >= 0, np.searchsorted(distinct, of_rows), -1)
+        return _expanded(_expanded(matrix, at, np.nan).T, self._map, np.nan).T
+
+    def explain(self, i: int) -> Explanation:
+        """Who voted for what: why object ``i`` is in its cluster.
+
+        A clustering votes by the object's cluster in it: for each consensus cluster with the share
+        of that cluster's objects that lie there.
+
+        Examples
+        --------
+        >>> import consilience as co
+        >>> result = co.consensus([[0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
+        >>> print(result.explain(2))
+        cluster 0, confidence 0.667, margin 0.556 over cluster 1
+          0: cluster 0, 100% of it in 0
+          1: cluster 0, 100% of it in 0
+          2: cluster 1, 67% of it in 1
+        """
+        n = len(self.labels_)
+        i = operator.index(i)
+        if not -n <= i < n:
+            raise IndexError(f"there is no object {i}: there are {n}")
+        label, profile = int(self.labels_[i]), int(self._map[i])
+        if profile < 0:
+            nothing = tuple(Vote(name, None, None, ()) for name in self.members_)
+            return Explanation(label, 0.0, nothing, (), None, 0.0)
+        told, support = self._profiles.votes(
+            profile, self._answer["profile_labels"], self.n_clusters_
+        )
+        names = self._profiles.names
+        votes = []
+        for h in self._first_copies():
+            cluster, shares = told[h]
+            vote = None if cluster is None else int(np.argmax(shares))
+            votes.append(Vote(names[h], cluster, vote, tuple(shares)))
+        others = [j for j in range(self.n_clusters_) if j != label]
+        second = max(others, key=lambda j: support[j], default=None)
+        own = support[label] if label >= 0 else 0.0
+        return Explanation(
+            label=label,
+            confidence=float(self.confidence_[i]),
+            votes=tuple(votes),
+            support=tuple(support),
+            second=second,
+            margin=own - (0.0 if second is None else support[second]),
+        )
+
+    def predict(
+        self, labels_new: Any, *, missing: Any = MISSING, n_jobs: int | None = None
+    ) -> Integers:
+        """The clusters of new objects that the same clusterings have labelled.
+
+        An object with a known label tuple gets the cluster of that tuple; one with a new tuple that
+        of the nearest known ones, by votes. Labels that a clustering never gave before count as
+        missing.
+
+        Parameters
+        ----------
+        labels_new : array, table, sequence, mapping or Ensemble
+            The labels of the new objects, clusterings in the same order as in the fit.
+        missing, n_jobs
+            As in :func:`consensus`.
+
+        Returns
+        -------
+        (m,) array of int64
+            -1 where no label is known.
+
+        Examples
+        --------
+        >>> import consilience as co
+        >>> result = co.consensus([["a", "a", "b"], ["x", "x", "y"], ["p", "q", "r"]])
+        >>> result.predict([["b", "a"], ["y", "x"], ["q", "p"]])
+        array([1, 0])
+        """
+        return self._profiles.predict(
+            self._new(labels_new, missing),
+            self._answer["profile_labels"],
+            self.n_clusters_,
+            circumstances(n_jobs=n_jobs),
+        )
+
+    def support(
+        self, labels_new: Any, *, missing: Any = MISSING, n_jobs: int | None = None
+    ) -> Floats:
+        """How much the clusterings support each consensus cluster for new objects.
+
+        A clustering votes by the object's cluster in it: for each consensus cluster with the share
+        of that cluster's objects that lie there. The votes are averaged over the clusterings that
+        label the object.
+
+        Parameters
+        ----------
+        labels_new, missing, n_jobs
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        (m, k) array
+            Rows of zeros where no label is known.
+
+        Examples
+        --------
+        >>> import consilience as co
+        >>> result = co.consensus([[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 1, 1]])
+        >>> result.support([[0], [0], [1]]).round(3)
+        array([[0.833, 0.167]])
+        """
+        return self._profiles.support(
+            self._new(labels_new, missing),
+            self._answer["profile_labels"],
+            self.n_clusters_,
+            circumstances(n_jobs=n_jobs),
+        )
+
+    def _new(self, labels: Any, missing: Any) -> Builder | Ensemble:
+        """New labels as members, repeated as those of the fit were."""
+        members = labels if isinstance(labels, (Builder, Ensemble)) else builder(labels, missing)
+        if self._copies is None:
+            return members
+        made = members if isinstance(members, Ensemble) else members.finish()
+        return made.repeated(self._copies)
+
+    def to_frame(self) -> Any:
+        """Labels, confidence and memberships as a pandas or polars frame, whichever is installed."""
+        columns: dict[str, Any] = {"cluster": self.labels_, "confidence": self.confidence_}
+        if self.membership_ is not None:
+            for j in range(self.n_clusters_):
+                columns[f"membership_{j}"] = self.membership_[:, j]
+        try:
+            import pandas
+        except ImportError:
+            try:
+                import polars
+            except ImportError:
+                raise ImportError("to_frame needs pandas or polars: install one of them") from None
+            return polars.DataFrame(columns)
+        return pandas.DataFrame(columns)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the whole result to a file, from which :func:`load` reads it.
+
+        The file is a NumPy archive (``.npz``) of plain arrays and a description in JSON. It is
+        written under another name first, so that it is there whole or not at all.
+        """
+        target = Path(path)
+        arrays, head = _packed(self)
+        temporary = target.with_name(f".{target.name}.part")
+        try:
+            with temporary.open("wb") as file:
+                np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ConsensusResult by {self.method_}: {len(self.labels_)} objects "
+            f"({self.n_unique_} distinct) in {self.n_clusters_} clusters, ANMI {self.anmi_:.4f}>"
+        )
+
+    def _repr_html_(self) -> str:
+        sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
+        sure = [
+            float(self.confidence_[self.labels_ == j].mean()) for j in range(self.n_clusters_)
+        ]
+        shown = min(self.n_clusters_, 12)
+        largest = max(int(sizes.max(initial=1)), 1)
+        bars = []
+        for j in range(shown):
+            width = 220 * int(sizes[j]) / largest
+            y = 18 * j
+            bars.append(
+                f'<text x="0" y="{y + 12}">{j}</text>'
+                f'<rect x="24" y="{y + 2}" width="{width:.1f}" height="13" fill="#4477aa" '
+                f'fill-opacity="{0.25 + 0.75 * sure[j]:.2f}"/>'
+                f'<text x="{30 + width:.1f}" y="{y + 12}">{int(sizes[j])}, '
+                f"confidence {sure[j]:.2f}</text>"
+            )
+        more = "" if shown == self.n_clusters_ else f"<p>and {self.n_clusters_ - shown} more</p>"
+        stop = {"done": "", "converged": ", settled", "max-iterations": ", did not settle"}
+        verdict = (
+            f"{len(self.labels_):,} objects ({self.n_unique_:,} distinct), "
+            f"{len(self.members_)} clusterings, {self.n_clusters_} clusters; agreement with the "
+            f"clusterings (ANMI) {self.anmi_:.3f}{stop.get(self.stop_, '')}"
+        )
+        return (
+            f"<div><b>Consensus by {escape(self.method_)}</b><br>{escape(verdict)}<br>"
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="420" height="{18 * shown + 4}" '
+            f'font-family="sans-serif" font-size="11">{"".join(bars)}</svg>{more}</div>'
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._answer, self._copies)
+
+
+def _unpickled(answer: dict[str, Any], copies: list[int] | None) -> ConsensusResult:
+    return ConsensusResult(answer, copies=copies)
+
+
+def load(path: str | Path) -> ConsensusResult:
+    """Reads a result that :meth:`ConsensusResult.save` wrote.
+
+    Nothing in the file is executed: it holds arrays and text only.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import consilience as co
+    >>> result = co.consensus([[0, 0, 1], [0, 1, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "result.npz")
+    ...     result.save(file)
+    ...     co.load(file).labels_
+    array([0, 1, 2])
+    """
+    try:
+        with np.load(Path(path), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        head = json.loads(str(arrays.pop("head")[()]))
+        if head["format"] != _FORMAT:
+            raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
+        return _unpacked(arrays, head)
+    except (KeyError, IndexError, TypeError, ValueError, EOFError) as error:
+        raise ValueError(f"{path} is no saved consensus: {error}") from error
+
+
+#: What of an answer goes into the description, and what into arrays of its own.
+_PLAIN = ("n_clusters", "method", "reason", "params", "objective", "iterations", "stop", "anmi")
+_ARRAYS = ("labels", "confidence", "profile_labels", "trace")
+_OPTIONAL = ("profile_membership", "merges", "affinity")
+
+
+def _packed(result: ConsensusResult) -> tuple[dict[str, Any], dict[str, Any]]:
+    answer = result._answer
+    head = {name: answer[name] for name in _PLAIN}
+    head["format"], head["copies"] = _FORMAT, result._copies
+    head["per_member"] = list(answer["per_member"])
+    arrays = {name: answer[name] for name in _ARRAYS}
+    arrays |= {name: answer[name] for name in _OPTIONAL if answer[name] is not None}
+    head["correspondence"] = answer["correspondence"] is not None
+    for i, matrix in enumerate(answer["correspondence"] or []):
+        arrays[f"correspondence.{i}"] = matrix
+    members, weights, where = answer["profiles"].state()
+    head["members"] = [[name, clusters] for name, clusters, _ in members]
+    for i, (_, _, values) in enumerate(members):
+        arrays[f"member.{i}"] = values
+    arrays["weights"], arrays["map"] = weights, where
+    head["diagnostics"] = {}
+    for name, value in answer["diagnostics"].items():
+        if isinstance(value, np.ndarray):
+            head["diagnostics"][name] = ["array", None]
+            arrays[f"diagnostic.{name}"] = value
+        elif isinstance(value, dict):
+            head["diagnostics"][name] = ["table", list(value)]
+            for column, values in value.items():
+                arrays[f"diagnostic.{name}.{column}"] = values
+        else:
+            head["diagnostics"][name] = ["value", value]
+    return arrays, head
+
+
+def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> ConsensusResult:
+    answer = {name: head[name] for name in (*_PLAIN, "per_member")}
+    answer |= {name: arrays[name] for name in _ARRAYS}
+    answer |= {name: arrays.get(name) for name in _OPTIONAL}
+    answer["correspondence"] = (
+        [arrays[f"correspondence.{i}"] for i in range(len(head["members"]))]
+        if head["correspondence"]
+        else None
+    )
+    members = [
+        (name, clusters, arrays[f"member.{i}"])
+        for i, (name, clusters) in enumerate(head["members"])
+    ]
+    profiles = Profiles._from_state(members, arrays["weights"], arrays["map"])
+    if not len(answer["labels"]) == len(answer["confidence"]) == profiles.n_objects:
+        raise ValueError("its labels do not fit to its objects")
+    if len(answer["profile_labels"]) != len(profiles):
+        raise ValueError("its labels do not fit to its profiles")
+    answer["profiles"] = profiles
+    answer["diagnostics"] = {}
+    for name, (kind, value) in head["diagnostics"].items():
+        if kind == "array":
+            value = arrays[f"diagnostic.{name}"]
+        elif kind == "table":
+            value = {column: arrays[f"diagnostic.{name}.{column}"] for column in value}
+        answer["diagnostics"][name] = value
+    return ConsensusResult(answer, copies=head["copies"])
+
+
+def _expanded(rows: Floats, where: Integers, missing: float) -> Floats:
+    """Row ``where[i]`` of ``rows`` for every i; ``missing`` where that is negative."""
+    expanded = rows[where] if len(rows) else np.empty((len(where), rows.shape[1]))
+    expanded[where < 0] = missing
+    return expanded
+
+
+def _typed(text: str) -> Any:
+    """A parameter's text as the number or truth value that it spells."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, (int, float)) else text

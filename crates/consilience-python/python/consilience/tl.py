@@ -1,0 +1,80 @@
+"""Tools for AnnData, in scanpy's manner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from consilience._consensus import consensus as _consensus
+
+__all__ = ["consensus"]
+
+
+def consensus(
+    adata: Any,
+    keys: str | Iterable[str] = "leiden_*",
+    key_added: str = "consensus",
+    method: str = "auto",
+    n_clusters: int | str | None = "auto",
+    copy: bool = False,
+    **arguments: Any,
+) -> Any:
+    """Combines clusterings of the cells that stand in ``adata.obs``.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The annotated data.
+    keys : str or iterable of str, default "leiden_*"
+        The columns of ``obs`` to combine; a text may be a pattern.
+    key_added : str, default "consensus"
+        Where the result goes: ``obs[key_added]`` (categorical), ``obs[key_added + "_confidence"]``
+        and ``uns[key_added]`` (method, parameters, diagnostics).
+    method, n_clusters
+        As in :func:`consilience.consensus`.
+    copy : bool, default False
+        Whether to return a copy instead of writing into ``adata``.
+    **arguments
+        Further arguments of :func:`consilience.consensus`.
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one was asked for.
+    """
+    import pandas
+
+    adata = adata.copy() if copy else adata
+    patterns = [keys] if isinstance(keys, str) else list(keys)
+    own = {key_added, f"{key_added}_confidence"}
+    columns = [
+        name
+        for name in adata.obs.columns
+        if name not in own and any(fnmatchcase(str(name), pattern) for pattern in patterns)
+    ]
+    if not columns:
+        there = ", ".join(map(str, adata.obs.columns)) or "none"
+        raise ValueError(f"keys: no column of obs matches {', '.join(patterns)}; there are {there}")
+    result = _consensus(
+        adata.obs[columns], method=method, n_clusters=n_clusters, **arguments
+    )
+    names = pandas.Index([str(j) for j in range(result.n_clusters_)])
+    adata.obs[key_added] = pandas.Categorical.from_codes(result.labels_, categories=names)
+    adata.obs[f"{key_added}_confidence"] = result.confidence_
+    adata.uns[key_added] = {
+        "keys": [str(name) for name in columns],
+        "method": result.method_,
+        "params": result.params_,
+        "n_clusters": result.n_clusters_,
+        "n_unique": result.n_unique_,
+        "anmi": result.anmi_,
+        "stop": result.stop_,
+        "diagnostics": {
+            name: np.asarray(value) if isinstance(value, list) else value
+            for name, value in result.diagnostics_.items()
+        },
+    }
+    return adata if copy else None

@@ -1,0 +1,200 @@
+//! Ensembles as Python sees them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use consilience::ensemble::{Ensemble, HardMember, Labels, Member, SoftMember};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::builder::to_matrix;
+use crate::error::to_python;
+
+/// Many clusterings of the same objects.
+///
+/// Made by `consilience.generate` and by `consilience.Ensemble.of`; any function that takes label
+/// tables takes ensembles as well.
+#[pyclass(name = "Ensemble", module = "consilience", frozen)]
+pub(crate) struct PyEnsemble(Mutex<Option<Arc<Ensemble>>>);
+
+impl PyEnsemble {
+    pub(crate) fn new(ensemble: Ensemble) -> Self {
+        PyEnsemble(Mutex::new(Some(Arc::new(ensemble))))
+    }
+
+    /// The ensemble.
+    pub(crate) fn get(&self) -> PyResult<Arc<Ensemble>> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.clone().ok_or_else(|| PyValueError::new_err("this ensemble was used up"))
+    }
+
+    /// The ensemble, which this object does not hold any longer.
+    pub(crate) fn take(&self) -> PyResult<Arc<Ensemble>> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.take().ok_or_else(|| PyValueError::new_err("this ensemble was used up"))
+    }
+}
+
+#[pymethods]
+impl PyEnsemble {
+    /// The number of objects.
+    #[getter]
+    fn n_objects(&self) -> PyResult<usize> {
+        Ok(self.get()?.n_objects())
+    }
+
+    /// The number of members.
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.get()?.members().len())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let ensemble = self.get()?;
+        let (n, r) = (ensemble.n_objects(), ensemble.members().len());
+        Ok(format!("<consilience.Ensemble: {r} clusterings of {n} objects>"))
+    }
+
+    /// The names of the members.
+    #[getter]
+    fn names(&self) -> PyResult<Vec<String>> {
+        Ok(self.get()?.members().iter().map(|m| m.name().to_owned()).collect())
+    }
+
+    /// Whether all members are hard.
+    #[getter]
+    fn is_hard(&self) -> PyResult<bool> {
+        Ok(self.get()?.is_hard())
+    }
+
+    /// The object weights, or None.
+    #[getter]
+    fn sample_weight<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.get()?.weights().map(|weights| PyArray1::from_slice(py, weights)))
+    }
+
+    /// The clusters of a member, by name, in the order of their codes.
+    fn clusters(&self, member: usize) -> PyResult<Vec<String>> {
+        let ensemble = self.get()?;
+        Ok(member_at(&ensemble, member)?.clusters().to_vec())
+    }
+
+    /// A member: its codes into `clusters(member)`, -1 where missing; or, if it is soft, its
+    /// memberships, rows of zeros where missing.
+    fn member<'py>(&self, py: Python<'py>, member: usize) -> PyResult<Bound<'py, PyAny>> {
+        let ensemble = self.get()?;
+        Ok(match member_at(&ensemble, member)? {
+            Member::Hard(hard) => {
+                let codes = hard.labels().iter().map(|code| code.map_or(-1, |code| code as i64));
+                PyArray1::from_vec(py, codes.collect()).into_any()
+            }
+            Member::Soft(soft) => matrix(py, soft.memberships())?.into_any(),
+        })
+    }
+
+    /// The same ensemble with these object weights.
+    fn with_weights(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        let ensemble = Ensemble::clone(&*self.get()?);
+        let weights = weights.as_array().to_vec();
+        ensemble.with_weights(weights).map(PyEnsemble::new).map_err(to_python)
+    }
+
+    /// The same ensemble with member `i` standing `copies[i]` times.
+    fn repeated(&self, copies: Vec<usize>) -> PyResult<Self> {
+        let ensemble = self.get()?;
+        if copies.len() != ensemble.members().len() {
+            return Err(PyValueError::new_err(format!(
+                "clustering_weight has {} entries, but there are {} clusterings",
+                copies.len(),
+                ensemble.members().len()
+            )));
+        }
+        let members = ensemble.members().iter().zip(copies);
+        let members = members.flat_map(|(m, copies)| std::iter::repeat_n(m.clone(), copies));
+        let repeated = Ensemble::new(members.collect()).map_err(to_python)?;
+        let repeated = match ensemble.weights() {
+            Some(weights) => repeated.with_weights(weights.to_vec()).map_err(to_python)?,
+            None => repeated,
+        };
+        Ok(PyEnsemble::new(repeated))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let ensemble = slf.get().get()?;
+        let members = PyList::empty(py);
+        for member in ensemble.members() {
+            let values = match member {
+                Member::Hard(hard) => codes(py, hard.labels()),
+                Member::Soft(soft) => matrix(py, soft.memberships())?.into_any(),
+            };
+            members.append((member.name(), member.clusters(), values))?;
+        }
+        let weights = slf.get().sample_weight(py)?;
+        let make = slf.get_type().getattr("_from_state")?;
+        (make, (members, weights)).into_pyobject(py)
+    }
+
+    /// The ensemble that `__reduce__` told of.
+    #[staticmethod]
+    fn _from_state(
+        members: Vec<(String, Vec<String>, Bound<'_, PyAny>)>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let members = members
+            .into_iter()
+            .map(|(name, clusters, values)| member_of(name, clusters, &values).map_err(to_python));
+        let ensemble = Ensemble::new(members.collect::<PyResult<_>>()?).map_err(to_python)?;
+        let ensemble = match weights {
+            Some(weights) => ensemble.with_weights(weights.as_array().to_vec()),
+            None => Ok(ensemble),
+        };
+        ensemble.map(PyEnsemble::new).map_err(to_python)
+    }
+}
+
+fn member_at(ensemble: &Ensemble, member: usize) -> PyResult<&Member> {
+    ensemble.members().get(member).ok_or_else(|| {
+        let r = ensemble.members().len();
+        PyIndexError::new_err(format!("there is no member {member}: there are {r}"))
+    })
+}
+
+/// A member from what [`codes`] or [`matrix`] gave.
+pub(crate) fn member_of(
+    name: String,
+    clusters: Vec<String>,
+    values: &Bound<'_, PyAny>,
+) -> consilience::Result<Member> {
+    if let Ok(memberships) = values.extract::<PyReadonlyArray2<'_, f64>>() {
+        return SoftMember::new(name, to_matrix(&memberships), clusters).map(Member::from);
+    }
+    let labels = if let Ok(codes) = values.extract::<PyReadonlyArray1<'_, u8>>() {
+        Labels::U8(codes.as_array().to_vec())
+    } else if let Ok(codes) = values.extract::<PyReadonlyArray1<'_, u16>>() {
+        Labels::U16(codes.as_array().to_vec())
+    } else if let Ok(codes) = values.extract::<PyReadonlyArray1<'_, u32>>() {
+        Labels::U32(codes.as_array().to_vec())
+    } else {
+        return Err(consilience::Error::parameter("labels", "arrays of codes", "something else"));
+    };
+    HardMember::from_codes(name, labels, clusters).map(Member::from)
+}
+
+/// Codes as an array of their width.
+pub(crate) fn codes<'py>(py: Python<'py>, labels: &Labels) -> Bound<'py, PyAny> {
+    match labels {
+        Labels::U8(codes) => PyArray1::from_slice(py, codes).into_any(),
+        Labels::U16(codes) => PyArray1::from_slice(py, codes).into_any(),
+        Labels::U32(codes) => PyArray1::from_slice(py, codes).into_any(),
+    }
+}
+
+/// A matrix as an array.
+pub(crate) fn matrix<'py>(
+    py: Python<'py>,
+    matrix: &consilience::linalg::Matrix,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let shape = [matrix.nrows(), matrix.ncols()];
+    PyArray1::from_slice(py, matrix.as_slice()).reshape(shape)
+}

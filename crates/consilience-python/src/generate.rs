@@ -1,0 +1,156 @@
+//! Ensembles from tables of features.
+
+use consilience::ensemble::{Ensemble, HardMember, Member};
+use consilience::generate::{BaseK, Features, GenerateParams, Model, base, scheme};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::builder::to_matrix;
+use crate::ensemble::{PyEnsemble, matrix};
+use crate::running::{Circumstances, compute};
+
+/// How an ensemble is made, as Python gives it.
+#[derive(FromPyObject)]
+pub(crate) struct Recipe {
+    #[pyo3(item)]
+    n_members: usize,
+    #[pyo3(item)]
+    scheme: String,
+    #[pyo3(item)]
+    base: String,
+    /// The smallest and largest number of clusters of a member.
+    #[pyo3(item)]
+    base_n_clusters: Option<(usize, usize)>,
+    /// The number of clusters that is wanted of the consensus.
+    #[pyo3(item)]
+    n_clusters: Option<usize>,
+    #[pyo3(item)]
+    soft: bool,
+}
+
+/// Makes an ensemble from a table of features, and the models that label new objects.
+#[pyfunction]
+pub(crate) fn generate(
+    py: Python<'_>,
+    x: PyReadonlyArray2<'_, f64>,
+    recipe: Recipe,
+    circumstances: Circumstances,
+) -> PyResult<(PyEnsemble, Models)> {
+    let data = to_matrix(&x);
+    let ((ensemble, models), _) = compute(py, &circumstances, |run| {
+        let scheme = (scheme(&recipe.scheme)?.make)();
+        let base_k = match recipe.base_n_clusters {
+            Some((low, high)) if low == high => BaseK::Exactly(low),
+            Some((low, high)) => BaseK::Between(low, high),
+            None => BaseK::Auto { consensus: recipe.n_clusters },
+        };
+        let generator = GenerateParams::new(scheme, (base(&recipe.base)?.make)(1))
+            .k(base_k)
+            .size(recipe.n_members)
+            .soft(recipe.soft)
+            .check()?;
+        generator.ensemble(&data, run)
+    })?;
+    Ok((PyEnsemble::new(ensemble), Models { models, soft: recipe.soft }))
+}
+
+/// The fitted models of an ensemble's members.
+#[pyclass(module = "consilience._native", frozen)]
+pub(crate) struct Models {
+    models: Vec<Model>,
+    soft: bool,
+}
+
+#[pymethods]
+impl Models {
+    /// How many there are.
+    fn __len__(&self) -> usize {
+        self.models.len()
+    }
+
+    /// The ensemble of new objects.
+    fn predict(
+        &self,
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        circumstances: Circumstances,
+    ) -> PyResult<PyEnsemble> {
+        let data = to_matrix(&x);
+        let (ensemble, _) = compute(py, &circumstances, |run| {
+            let member = |(i, model): (usize, &Model)| {
+                let name = i.to_string();
+                if self.soft {
+                    let memberships = model.memberships(&data, run)?;
+                    let clusters = (0..memberships.ncols()).map(|j| j.to_string()).collect();
+                    let soft = consilience::ensemble::SoftMember::new(name, memberships, clusters);
+                    return soft.map(Member::from);
+                }
+                let labels = model.predict(&data, run)?;
+                Ok(HardMember::from_integer_slice(name, &labels, |_, _| false).into())
+            };
+            let members = self.models.iter().enumerate().map(member);
+            Ensemble::new(members.collect::<consilience::Result<_>>()?)
+        })?;
+        Ok(PyEnsemble::new(ensemble))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let mut models = Vec::new();
+        for model in &slf.get().models {
+            let features = match &model.features {
+                Features::All => py.None().into_bound(py),
+                Features::Subset(columns) => {
+                    let columns = columns.iter().map(|&j| j as u64).collect();
+                    PyArray1::from_vec(py, columns).into_any()
+                }
+                Features::Projection(directions) => matrix(py, directions)?.into_any(),
+            };
+            let centres = matrix(py, &model.centres)?;
+            models.push((features, centres, model.fuzzifier, model.n_features));
+        }
+        let make = slf.get_type().getattr("_from_state")?;
+        (make, (models, slf.get().soft)).into_pyobject(py)
+    }
+
+    /// The models that `__reduce__` told of.
+    #[staticmethod]
+    fn _from_state(
+        models: Vec<(Bound<'_, PyAny>, PyReadonlyArray2<'_, f64>, f64, usize)>,
+        soft: bool,
+    ) -> PyResult<Self> {
+        let model = |(features, centres, fuzzifier, n_features): (
+            Bound<'_, PyAny>,
+            PyReadonlyArray2<'_, f64>,
+            f64,
+            usize,
+        )| {
+            let (features, width) = if features.is_none() {
+                (Features::All, n_features)
+            } else if let Ok(columns) = features.extract::<PyReadonlyArray1<'_, u64>>() {
+                let columns: Vec<usize> = columns.as_array().iter().map(|&j| j as usize).collect();
+                if columns.iter().any(|&j| j >= n_features) {
+                    return Err(PyValueError::new_err("a model names a feature beyond the last"));
+                }
+                let width = columns.len();
+                (Features::Subset(columns), width)
+            } else {
+                let directions = to_matrix(&features.extract()?);
+                if directions.nrows() != n_features {
+                    return Err(PyValueError::new_err("a projection needs one row a feature"));
+                }
+                let width = directions.ncols();
+                (Features::Projection(directions), width)
+            };
+            let centres = to_matrix(&centres);
+            if centres.ncols() != width || centres.nrows() == 0 {
+                return Err(PyValueError::new_err("the centres do not fit to the features"));
+            }
+            Ok(Model { features, centres, fuzzifier, n_features })
+        };
+        let models = models.into_iter().map(model).collect::<PyResult<_>>()?;
+        Ok(Models { models, soft })
+    }
+}

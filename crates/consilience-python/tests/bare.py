@@ -1,0 +1,31 @@
+"""Run by an interpreter that has numpy and the wheel, and nothing else."""
+
+import importlib.util
+
+import numpy as np
+
+import consilience as co
+
+for name in ("sklearn", "pandas", "polars", "pyarrow", "scipy"):
+    assert importlib.util.find_spec(name) is None, f"{name} is there: this tests its absence"
+
+labels = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 1, 0]])
+result = co.consensus(labels, n_clusters=2)
+assert result.labels_.tolist() == [0, 0, 1, 1]
+assert co.metrics.ari(result.labels_, labels[:, 2]) == 1.0
+assert co.load_iris().data.shape == (150, 4)
+assert co.compat.cluster_ensembles is not None
+
+for estimator in ("ConsensusClustering", "LabelConsensus"):
+    try:
+        getattr(co, estimator)
+    except ImportError as error:
+        assert "pip install scikit-learn" in str(error), error
+    else:
+        raise AssertionError("the estimators need scikit-learn")
+try:
+    result.to_frame()
+except ImportError as error:
+    assert "pandas or polars" in str(error), error
+else:
+    raise AssertionError("a frame needs pandas or polars")

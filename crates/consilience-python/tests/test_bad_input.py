@@ -1,0 +1,156 @@
+"""Bad input is refused with a message that names the argument and the place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import consilience as co
+
+GOOD = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        ([[0, 1], [0, 1, 2]], ValueError, "member `1` has 3 entries, but member `0` has 2"),
+        (np.empty((0, 3), dtype=int), ValueError, "at least one object"),
+        (np.empty((3, 0), dtype=int), ValueError, "at least one clustering"),
+        ([], ValueError, "at least one clustering"),
+        (np.full((4, 2), -1), ValueError, "member `0` labels no object"),
+        (np.zeros(4, dtype=int), ValueError, "two dimensions"),
+        (np.zeros((2, 2, 2), dtype=int), ValueError, "two dimensions"),
+        (np.array([[0.0], [np.inf]]), ValueError, "member `0`, row 1.*inf"),
+        (np.array([[0.0], [0.5]]), ValueError, "member `0`, row 1.*whole number.*0.5"),
+        (np.array([["a"], [1]], dtype=object), TypeError, "member `0`: row 0 is text.*row 1"),
+        (np.array([[1], [object()]], dtype=object), TypeError, "member `0`, row 1.*object"),
+        (np.array([[1j], [2]]), TypeError, "complex"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), TypeError, "datetime"),
+        (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}), TypeError, "when"),
+        (pl.DataFrame({"a": [[1, 2], [3]]}), TypeError, "column `a`"),
+        ("abc", TypeError, "labels"),
+        (None, TypeError, "labels"),
+        (5, TypeError, "labels"),
+        ([np.array([[0.5, 0.4]])], ValueError, "sum to 1"),
+        ([np.array([[1.5, -0.5]])], ValueError, "membership must be"),
+        ([np.array([[np.nan, 1.0]])], ValueError, "membership must be"),
+    ],
+)
+def test_labels(labels: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        co.consensus(labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_clusters": 9}, ValueError, "k = 9"),
+        ({"n_clusters": 0}, ValueError, "n_clusters must be at least 1"),
+        ({"n_clusters": -1}, ValueError, "n_clusters"),
+        ({"n_clusters": 2.5}, TypeError, "n_clusters"),
+        ({"n_clusters": "two"}, ValueError, "n_clusters"),
+        ({"method": "scec"}, ValueError, "does not choose"),
+        ({"method": "kmeans"}, ValueError, "there is no method `kmeans`"),
+        ({"method": 3}, TypeError, "method"),
+        ({"params": {"alpha": 1}}, ValueError, "no parameter `alpha`"),
+        ({"params": {"threshold": 7}}, ValueError, "threshold"),
+        ({"params": [1]}, TypeError, "params"),
+        ({"sample_weight": [1, 1, 1]}, ValueError, "3 entries"),
+        ({"sample_weight": [1, 1, -1, 1]}, ValueError, "weights, row 2.*-1"),
+        ({"sample_weight": [1, np.nan, 1, 1]}, ValueError, "weights, row 1"),
+        ({"sample_weight": ["a", "b", "c", "d"]}, TypeError, "sample_weight"),
+        ({"sample_weight": [[1, 1, 1, 1]]}, ValueError, "sample_weight"),
+        ({"clustering_weight": [1, 1]}, ValueError, "clustering_weight has 2"),
+        ({"clustering_weight": [1, -1, 1]}, ValueError, "clustering_weight, position 1"),
+        ({"clustering_weight": [1, 1, 0.5]}, ValueError, "clustering_weight, position 2"),
+        ({"clustering_weight": [0, 0, 0]}, ValueError, "at least one clustering"),
+        ({"init": [0, 1, 0, 1]}, ValueError, "start"),
+        ({"init": [0, 1], "method": "scec", "n_clusters": 2}, ValueError, "the start has 2"),
+        ({"random_state": -1}, ValueError, "random_state"),
+        ({"random_state": "seed"}, TypeError, "random_state"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"missing": object()}, TypeError, "missing"),
+        ({"memory": 0}, ValueError, "memory"),
+    ],
+)
+def test_arguments(arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        co.consensus(GOOD, **arguments)
+
+
+def test_memory_is_refused_before_it_is_taken() -> None:
+    with pytest.raises(MemoryError, match="`rce`.*these would fit"):
+        co.consensus(np.arange(400).reshape(100, 4) % 97, method="rce", n_clusters=2, memory=50_000)
+
+
+def test_one_row_is_one_cluster() -> None:
+    assert co.consensus(np.zeros((1, 3), dtype=int)).labels_.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("X", "arguments", "error", "message"),
+    [
+        ([[1.0], [np.nan]], {}, ValueError, "row 1"),
+        ([[1.0], [np.inf]], {}, ValueError, "row 1"),
+        ([1.0, 2.0], {}, ValueError, "two dimensions"),
+        ([["a"]], {}, TypeError, "table of numbers"),
+        (np.empty((0, 2)), {}, ValueError, "empty"),
+        (np.eye(5), {"scheme": "other"}, ValueError, "there is no scheme `other`"),
+        (np.eye(5), {"base": "other"}, ValueError, "there is no base clusterer `other`"),
+        (np.eye(5), {"base": 3}, TypeError, "base"),
+        (np.eye(5), {"n_members": 0}, ValueError, "n_members"),
+        (np.eye(5), {"base_n_clusters": (5, 2)}, ValueError, "range"),
+        (np.eye(5), {"base_n_clusters": (1, 2, 3)}, ValueError, "pair"),
+        (np.eye(5), {"scheme": "random_init", "base_n_clusters": 9}, ValueError, "k = 9"),
+    ],
+)
+def test_features(X: object, arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        co.generate(X, **arguments)
+
+
+def test_metrics_refuse_what_they_cannot_compare() -> None:
+    with pytest.raises(ValueError, match="member `b` has 3 entries"):
+        co.metrics.nmi([0, 1], [0, 1, 1])
+    with pytest.raises(ValueError, match="one dimension"):
+        co.metrics.ari(np.zeros((2, 2)), [0, 1])
+    with pytest.raises(ValueError, match="average"):
+        co.metrics.nmi([0, 1], [0, 1], average="harmonic")
+
+
+ANY_ARRAY = hnp.arrays(
+    dtype=st.one_of(hnp.integer_dtypes(), hnp.floating_dtypes(), hnp.boolean_dtypes(),
+                    hnp.unicode_string_dtypes(max_len=3), hnp.byte_string_dtypes(max_len=3)),
+    shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=6),
+)
+ANY_CELL = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=2), st.booleans())
+ANY_LABELS = st.one_of(
+    ANY_ARRAY,
+    st.lists(st.one_of(ANY_ARRAY, st.lists(ANY_CELL, max_size=6)), max_size=4),
+    st.dictionaries(st.text(max_size=2), st.lists(ANY_CELL, max_size=5), max_size=3),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    labels=ANY_LABELS,
+    method=st.sampled_from([m["name"] for m in co.methods()] + ["auto"]),
+    n_clusters=st.one_of(st.just("auto"), st.integers(-1, 5)),
+    weights=st.one_of(st.none(), st.lists(st.floats(), max_size=6)),
+)
+@pytest.mark.filterwarnings("ignore")
+def test_anything_gives_a_result_or_a_clean_error(labels, method, n_clusters, weights) -> None:
+    try:
+        result = co.consensus(
+            labels, method=method, n_clusters=n_clusters, sample_weight=weights, n_jobs=1
+        )
+    except (ValueError, TypeError):
+        return
+    assert result.labels_.min() >= -1
+    assert result.labels_.max() < result.n_clusters_
+    assert ((result.confidence_ >= 0) & (result.confidence_ <= 1)).all()

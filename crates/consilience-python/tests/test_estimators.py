@@ -1,0 +1,115 @@
+"""The estimators keep scikit-learn's contract."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import consilience as co
+
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+FEATURES = "it fits measurements, but X is a table of labels: fractions are refused"
+EXPECTED: dict[str, dict[str, str]] = {
+    "ConsensusClustering": {
+        WEIGHTS: "weights count in the consensus only: the base clusterers, whose random starts "
+        "depend on the rows there are, do not take any",
+    },
+    "LabelConsensus": {
+        WEIGHTS: "a weight of 0 is refused: an object without weight is left out instead",
+        "check_positive_only_tag_during_fit": FEATURES,
+        "check_clustering": FEATURES,
+        "check_clustering(readonly_memmap=True)": FEATURES,
+    },
+}
+
+
+@parametrize_with_checks(
+    [co.ConsensusClustering(n_members=8), co.LabelConsensus()],
+    expected_failed_checks=lambda estimator: EXPECTED[type(estimator).__name__],
+)
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def test_new_objects_join_their_cluster() -> None:
+    X, y = co.make_blobs()
+    model = co.ConsensusClustering(n_clusters=5, random_state=0).fit(X[::2])
+    assert co.metrics.ari(model.labels_, y[::2]) > 0.8
+    assert co.metrics.ari(model.predict(X[1::2]), y[1::2]) > 0.8
+    assert (model.predict(X[::2]) == model.labels_).all()
+    support = model.transform(X)
+    assert support.shape == (500, model.result_.n_clusters_)
+    assert np.allclose(support.sum(axis=1), 1)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    ["random_init", "random_k", "random_subspace", "bootstrap", "subsample", "random_projection"],
+)
+@pytest.mark.parametrize("base", ["kmeans", "fuzzy_kmeans", "macqueen"])
+def test_schemes_and_bases(scheme: str, base: str) -> None:
+    X = co.load_iris().data
+    model = co.ConsensusClustering(
+        n_clusters=3, n_members=6, scheme=scheme, base=base, random_state=1
+    ).fit(X)
+    assert len(model.members_) == 6
+    assert (model.predict(X) == model.labels_).all()
+    copy = pickle.loads(pickle.dumps(model))
+    assert (copy.transform(X[:9]) == model.transform(X[:9])).all()
+
+
+def test_scikit_learn_clusterers_as_base() -> None:
+    X, y = co.make_blobs()
+    model = co.ConsensusClustering(5, base=KMeans(n_init=1), n_members=12, random_state=0).fit(X)
+    sizes = {len(model.members_.clusters(i)) for i in range(12)}
+    assert len(sizes) > 1, "random_k draws the number of clusters"
+    assert (model.predict(X) == model.labels_).all()
+    given = [KMeans(5, n_init=1), AgglomerativeClustering(5), DBSCAN(eps=0.5)]
+    model = co.ConsensusClustering(5, base=given, random_state=0).fit(X)
+    assert len(model.members_) == 3 and co.metrics.ari(model.labels_, y) > 0.5
+    with pytest.raises(TypeError, match="AgglomerativeClustering cannot label new objects"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="scheme"):
+        co.ConsensusClustering(base=KMeans(), scheme="bootstrap").fit(X)
+    with pytest.raises(ValueError, match="no n_clusters"):
+        co.ConsensusClustering(base=DBSCAN(), base_n_clusters=4).fit(X)
+    with pytest.raises(ValueError, match="at least one"):
+        co.ConsensusClustering(base=[]).fit(X)
+
+
+def test_pipelines_and_frames() -> None:
+    iris = co.load_iris()
+    frame = pd.DataFrame(iris.data, columns=iris.feature_names)
+    model = co.ConsensusClustering(3, n_members=10, random_state=0)
+    pipe = make_pipeline(StandardScaler(), model).set_output(transform="pandas")
+    out = pipe.fit_transform(frame)
+    assert isinstance(out, pd.DataFrame) and out.shape[0] == 150
+    assert list(out) == [f"consensusclustering{j}" for j in range(out.shape[1])]
+    model.fit(frame)
+    assert model.feature_names_in_.tolist() == iris.feature_names
+
+
+def test_label_tables_of_texts() -> None:
+    table = pd.DataFrame({"a": ["x", "x", "y", None], "b": ["p", "p", "q", "q"]})
+    model = co.LabelConsensus(2, random_state=0).fit(table)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert model.predict(pd.DataFrame({"a": ["y"], "b": ["q"]})).tolist() == [1]
+    with pytest.raises(NotFittedError):
+        co.LabelConsensus().predict(table)
+
+
+def test_settling_is_told_in_scikit_learns_words() -> None:
+    X = co.load_iris().data
+    model = co.ConsensusClustering(3, n_members=5, params={"max_iter": 1}, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X)

@@ -1,0 +1,189 @@
+"""What a result tells, keeps and answers."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.cluster.hierarchy as hierarchy
+
+import consilience as co
+
+RNG = np.random.default_rng(3)
+TRUTH = RNG.integers(0, 3, size=90)
+LABELS = np.stack([np.where(RNG.random(90) < 0.15, RNG.integers(0, 3, 90), TRUTH)] * 6, axis=1)
+for j in range(6):
+    wrong = RNG.random(90) < 0.1
+    LABELS[wrong, j] = RNG.integers(0, 3, wrong.sum())
+LABELS[::9, 2] = -1
+LABELS[5] = -1
+
+METHODS = [m["name"] for m in co.methods()]
+
+
+def fitted(method: str, labels: object = LABELS) -> co.ConsensusResult:
+    info = next(m for m in co.methods() if m["name"] == method)
+    table = np.where(LABELS == -1, 0, LABELS) if info["missing"] is None else labels
+    k = "auto" if info["chooses_k"] == "always" else 3
+    return co.consensus(table, method=method, n_clusters=k)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_tells_what_it_should(method: str) -> None:
+    result = fitted(method)
+    info = next(m for m in co.methods() if m["name"] == method)
+    assert result.method_ == method
+    assert result.labels_.dtype == np.int64 and result.labels_.shape == (90,)
+    sizes = np.bincount(result.labels_[result.labels_ >= 0])
+    assert (np.diff(sizes) <= 0).all() and len(sizes) == result.n_clusters_
+    assert ((result.confidence_ >= 0) & (result.confidence_ <= 1)).all()
+    assert 0 <= result.anmi_ <= 1
+    assert set(result.params_) == {p["name"] for p in info["parameters"]}
+    gives = info["gives"]
+    assert (result.membership_ is not None) == gives["membership"]
+    assert (result.correspondence_ is not None) == gives["correspondences"]
+    assert (result.linkage_ is not None) == gives["dendrogram"]
+    if result.membership_ is not None:
+        sums = result.membership_.sum(axis=1)
+        assert np.allclose(sums[result.labels_ >= 0], 1)
+        assert (sums[result.labels_ < 0] == 0).all()
+    if result.linkage_ is not None:
+        assert hierarchy.is_valid_linkage(result.linkage_)
+    if result.stop_ == "done":
+        assert result.n_iter_ == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_saved_pickled_and_loaded_results_are_the_same(method: str, tmp_path) -> None:
+    result = fitted(method)
+    result.save(tmp_path / "result.npz")
+    assert [file.name for file in tmp_path.iterdir()] == ["result.npz"]
+    for again in (co.load(tmp_path / "result.npz"), pickle.loads(pickle.dumps(result))):
+        assert repr(again) == repr(result)
+        assert (again.labels_ == result.labels_).all()
+        assert (again.confidence_ == result.confidence_).all()
+        rows = [r.coassociation([0, 7]) for r in (again, result)]
+        assert np.array_equal(*rows, equal_nan=True)
+        assert again.explain(3) == result.explain(3)
+        assert (again.predict(LABELS) == result.predict(LABELS)).all()
+        assert again.params_ == result.params_
+        assert list(again.diagnostics_) == list(result.diagnostics_)
+        for name, value in result.diagnostics_.items():
+            if isinstance(value, np.ndarray):
+                assert np.array_equal(again.diagnostics_[name], value)
+        for name in ("membership_", "linkage_"):
+            a, b = getattr(again, name), getattr(result, name)
+            assert (a is None and b is None) or (a == b).all()
+
+
+def test_broken_files_are_refused(tmp_path) -> None:
+    file = tmp_path / "result.npz"
+    fitted("voting").save(file)
+    whole = file.read_bytes()
+    with pytest.raises(FileNotFoundError):
+        co.load(tmp_path / "nothing.npz")
+    file.write_bytes(b"not an archive")
+    with pytest.raises(ValueError, match="no saved consensus"):
+        co.load(file)
+    for name, value in [("map", np.full(90, 10**6, np.uint32)), ("labels", np.zeros(3, np.int64))]:
+        file.write_bytes(whole)
+        with np.load(file) as archive:
+            arrays = dict(archive)
+        arrays[name] = value
+        np.savez(file, **arrays)
+        with pytest.raises(ValueError, match="no saved consensus"):
+            co.load(file)
+
+
+def test_coassociation_is_the_share_of_agreeing_members() -> None:
+    result = fitted("voting")
+    whole = result.coassociation()
+    for i, j in [(0, 1), (0, 9), (8, 44)]:
+        both = (LABELS[i] != -1) & (LABELS[j] != -1)
+        assert whole[i, j] == pytest.approx((LABELS[i] == LABELS[j])[both].mean())
+    assert np.isnan(whole[5]).all() and np.isnan(whole[:, 5]).all()
+    rows = result.coassociation([44, 0, 44])
+    assert np.array_equal(rows, whole[[44, 0, 44]], equal_nan=True)
+    with pytest.raises(IndexError):
+        result.coassociation([90])
+    with pytest.raises(TypeError):
+        result.coassociation([0.5])
+
+
+def test_explanations_add_up() -> None:
+    result = fitted("scec")
+    for i in range(90):
+        why = result.explain(i)
+        assert why.label == result.labels_[i]
+        assert len(why.votes) == 6
+        if i == 5:
+            assert why.label == -1 and all(vote.cluster is None for vote in why.votes)
+            continue
+        cast = [vote for vote in why.votes if vote.cluster is not None]
+        assert [vote.cluster for vote in why.votes] == [
+            None if label == -1 else str(label) for label in LABELS[i]
+        ]
+        mean = np.mean([vote.shares for vote in cast], axis=0)
+        assert np.allclose(mean, why.support)
+        assert why.margin == pytest.approx(why.support[why.label] - why.support[why.second])
+        assert np.allclose(result.support(LABELS[[i]])[0], why.support)
+    assert "cluster" in str(result.explain(0))
+    with pytest.raises(IndexError):
+        result.explain(90)
+
+
+def test_known_tuples_keep_their_cluster_and_new_ones_go_to_the_nearest() -> None:
+    result = co.consensus(LABELS, method="voting")
+    assert (result.predict(LABELS) == result.labels_).all()
+    assert result.predict([[9]] * 6).tolist() == [-1]
+    assert result.predict(np.full((2, 6), -1)).tolist() == [-1, -1]
+    clean = co.consensus(np.repeat(TRUTH[:, None], 6, axis=1), n_clusters=3)
+    nearly = np.array([[0, 0, 0, 0, 1, 2], [1, 1, -1, 1, 2, -1]])
+    expected = [clean.labels_[TRUTH == 0][0], clean.labels_[TRUTH == 1][0]]
+    assert clean.predict(nearly).tolist() == expected
+    with pytest.raises(ValueError, match="clusterings"):
+        result.predict([[0], [0]])
+    weighted = co.consensus(LABELS, method="voting", clustering_weight=[2, 1, 1, 1, 1, 1])
+    assert (weighted.predict(LABELS) == weighted.labels_).all()
+
+
+def test_frames_and_notebooks(monkeypatch) -> None:
+    result = fitted("scec")
+    frame = result.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame)[:3] == ["cluster", "confidence", "membership_0"]
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    assert isinstance(result.to_frame(), pl.DataFrame)
+    html = result._repr_html_()
+    assert "Consensus by scec" in html and html.count("<rect") == result.n_clusters_
+    many = co.consensus(np.arange(40)[:, None].repeat(2, axis=1), method="voting")
+    assert "and 28 more" in many._repr_html_()
+
+
+def test_ensembles_are_values() -> None:
+    made = co.generate(co.load_iris().data, n_members=4, soft=True)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.names == made.names == ["m01", "m02", "m03", "m04"]
+    # Rows of memberships are brought to sum 1 again.
+    assert all(np.allclose(again.member(i), made.member(i), atol=1e-15) for i in range(4))
+    assert not again.is_hard and len(again) == 4 and again.n_objects == 150
+    weighted = co.ensemble(LABELS, sample_weight=np.arange(1, 91))
+    assert pickle.loads(pickle.dumps(weighted)).sample_weight.tolist() == list(range(1, 91))
+    with pytest.raises(IndexError):
+        made.member(4)
+
+
+def test_warm_start_and_trace() -> None:
+    start = co.consensus(LABELS, method="scec", n_clusters=3)
+    again = co.consensus(LABELS, method="scec", n_clusters=3, init=start.labels_)
+    assert co.metrics.ari(again.labels_, start.labels_) > 0.9
+    assert (np.diff(start.trace_) <= 1e-9 * abs(start.trace_[0])).all()
+
+
+def test_not_converging_is_a_warning() -> None:
+    with pytest.warns(co.ConvergenceWarning, match="before it settled"):
+        result = co.consensus(LABELS, method="scec", n_clusters=3, params={"max_iter": 1})
+    assert result.stop_ == "max-iterations"
