@@ -139,7 +139,7 @@ mod tests {
                 let is_pivot = |&p: &usize| {
                     labels[p] == c && from.iter().all(|&s| takes(p, s) == (labels[s] == c))
                 };
-                prop_assert!(from.iter().any(|p| is_pivot(p)), "{labels:?}");
+                prop_assert!(from.iter().any(is_pivot), "{labels:?}");
             }
         }
 

@@ -91,7 +91,7 @@ impl Profiles {
         };
         let parts: Vec<f64> = inside.par_iter().map(of).collect();
         let together: f64 = self.cluster_weights().iter().map(|x| x * x).sum();
-        (together + parts.iter().sum::<f64>()) / 2.0
+        0.5 * (together + parts.iter().sum::<f64>())
     }
 }
 

@@ -1,0 +1,160 @@
+//! NMFC beside the rules as they are printed, and by its properties.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::consensus::combine;
+use crate::ensemble::{Ensemble, HardMember};
+use crate::rng::Rng;
+use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+/// The rules as they are printed, with $S$ between profiles and $D$ a matrix. Objects of a
+/// profile are summed over by its weight.
+fn plain_step(s: &Matrix, w: &[f64], q: &mut Matrix, d: &mut Matrix) {
+    let times = |a: &Matrix, b: &Matrix| product(a.as_faer(), b.as_faer());
+    let weighted = |q: &Matrix| Matrix::from_fn(q.nrows(), q.ncols(), |i, j| w[i] * q[(i, j)]);
+    let transposed_times = |a: &Matrix, b: &Matrix| product(a.as_faer().transpose(), b.as_faer());
+    let n = times(&times(s, &weighted(q)), d);
+    let below = times(q, &transposed_times(&weighted(q), &n));
+    for i in 0..q.nrows() {
+        for j in 0..q.ncols() {
+            q[(i, j)] *= (n[(i, j)] / below[(i, j)]).sqrt();
+        }
+    }
+    let above = transposed_times(&weighted(q), &times(s, &weighted(q)));
+    let b = transposed_times(&weighted(q), q);
+    let below = times(&times(&b, d), &b);
+    for i in 0..d.nrows() {
+        for j in 0..d.ncols() {
+            d[(i, j)] *= (above[(i, j)] / below[(i, j)]).sqrt();
+        }
+    }
+}
+
+fn coassociation(profiles: &Profiles, a: &[f64]) -> Matrix {
+    let h = dense_incidence(profiles);
+    Matrix::from_fn(profiles.len(), profiles.len(), |s, t| {
+        let of = |(member, a): (&crate::ensemble::ProfileMember, &f64)| {
+            a * member.clusters.clone().map(|c| h[(s, c)] * h[(t, c)]).sum::<f64>()
+        };
+        profiles.members().iter().zip(a).map(of).sum()
+    })
+}
+
+proptest! {
+    #[test]
+    fn steps_are_those_of_the_printed_rules(ensemble in ensembles(Kinds::ALL, 12, 4)) {
+        let profiles = profiles(&ensemble);
+        let (u, k, w) = (profiles.len(), 3, profiles.weights());
+        let problem = Problem::new(&profiles, k);
+        let labels: Vec<u32> = (0..u as u32).map(|s| s % 3).collect();
+        let mut state = problem.start(problem.blurred(&labels));
+        let s = coassociation(&profiles, &state.a);
+        let mut q = state.q.clone();
+        let mut d = Matrix::zeros(k, k);
+        (0..k).for_each(|j| d[(j, j)] = state.d[j]);
+        for _ in 0..10 {
+            problem.step(&mut state);
+            plain_step(&s, w, &mut q, &mut d);
+            for (x, y) in state.q.as_slice().iter().zip(q.as_slice()) {
+                prop_assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()), "{x} {y}");
+            }
+            for j in 0..k {
+                prop_assert!((state.d[j] - d[(j, j)]).abs() < 1e-8 * (1.0 + d[(j, j)]));
+            }
+        }
+        let mut expected = 0.0;
+        for i in 0..u {
+            for j in 0..u {
+                let model: f64 = (0..k).map(|l| q[(i, l)] * d[(l, l)] * q[(j, l)]).sum();
+                expected += w[i] * w[j] * (s[(i, j)] - model).powi(2);
+            }
+        }
+        let found = problem.objective(&state);
+        let scale = problem.square(&state.a);
+        prop_assert!((found - expected).abs() < 1e-8 * (1.0 + scale), "{found} {expected}");
+        let mut expected = 0.0;
+        for i in 0..u {
+            for j in 0..u {
+                let together = f64::from(u8::from(labels[i] == labels[j]));
+                expected += w[i] * w[j] * (s[(i, j)] - together).powi(2);
+            }
+        }
+        let found = problem.misfit(&labels, &state.a);
+        prop_assert!((found - expected).abs() < 1e-8 * (1.0 + expected), "{found} {expected}");
+    }
+
+    /// Learned weights lower the objective: they are its minimum over the simplex.
+    #[test]
+    fn weighing_never_raises_the_objective(ensemble in ensembles(Kinds::ALL, 12, 5)) {
+        let profiles = profiles(&ensemble);
+        let problem = Problem::new(&profiles, 2);
+        let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
+        let mut state = problem.start(problem.blurred(&labels));
+        (0..5).for_each(|_| problem.step(&mut state));
+        let before = problem.objective(&state);
+        problem.weigh(&mut state);
+        let after = problem.objective(&state);
+        prop_assert!(after <= before + 1e-9 * (1.0 + problem.square(&state.a)));
+        prop_assert!((state.a.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}
+
+/// Noisy copies of three clusters.
+fn noisy(n: usize, noise: f64) -> Ensemble {
+    let mut rng = Rng::new(5, Stream::Data);
+    let mut label =
+        |i| Some(if rng.unit() < noise { rng.below(3) as i64 } else { [0, 0, 0, 1, 1, 2][i % 6] });
+    let member = |h| HardMember::from_integers(format!("{h}"), (0..n).map(&mut label)).into();
+    Ensemble::new((0..10).map(member).collect()).unwrap()
+}
+
+#[test]
+fn noisy_copies_of_a_clustering_give_it_back() {
+    let profiles = profiles(&noisy(600, 0.15));
+    for params in [
+        NmfcParams::new(3),
+        NmfcParams::new(3).weighted(true),
+        NmfcParams::new(3).init(NmfcInit::Random).max_iter(500),
+    ] {
+        let method = params.clone().check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        let labels = consensus.object_labels(&profiles);
+        let right = (0..600).filter(|&i| labels[i] == Some([0, 0, 0, 1, 1, 2][i % 6])).count();
+        assert!(right >= 590, "{right} of 600 by {params:?}");
+    }
+}
+
+#[test]
+fn learned_weights_leave_the_dissenter_out() {
+    let clear = [0, 0, 0, 1, 1, 1, 2, 2, 2];
+    let odd = [0, 1, 2, 0, 1, 2, 0, 1, 2];
+    let profiles = profiles(&hard_ensemble(&[clear, clear, odd, clear, clear]));
+    let method = NmfcParams::new(3).weighted(true).check().unwrap();
+    let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+    let Some(Value::Members(a)) = consensus.diagnostics.get("weights") else {
+        panic!("weights are told");
+    };
+    assert!(a[2] < 0.05 && [0, 1, 3, 4].iter().all(|&q| a[q] > 0.2), "{a:?}");
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let profiles = profiles(&noisy(3000, 0.5));
+    for params in [NmfcParams::new(4), NmfcParams::new(4).init(NmfcInit::Random).max_iter(20)] {
+        let on = |threads| {
+            let method = params.clone().weighted(true).check().unwrap();
+            combine(&profiles, &method, None, &Run::new(3).threads(threads)).unwrap()
+        };
+        assert_eq!(on(1), on(2));
+    }
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    assert!(NmfcParams::new(0).check().is_err());
+    assert!(NmfcParams::new(2).restarts(0).check().is_err());
+    assert!(NmfcParams::new(2).max_iter(0).check().is_err());
+    assert!(check_start(&[0, 1, MISSING], 2).is_ok());
+    assert!(check_start(&[0, 2], 2).is_err());
+}
