@@ -3,7 +3,8 @@
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    ea, ecpcs, gwca, kcc, local_search, lwea, nmfc, pivot, rce, rmsc, sa, scec, voting, wmi,
+    anmi_greedy, best_member, ea, ecpcs, gwca, kcc, local_search, lwea, mmec, nmfc, pivot, rce,
+    relabel_vote, rmsc, robust_clusters, sa, scec, voting, voting_merging, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -129,6 +130,9 @@ pub struct ParameterInfo {
 
 /// All consensus methods, by name.
 pub static METHODS: &[&MethodInfo] = &[
+    &anmi_greedy::INFO,
+    &relabel_vote::BAGCLUST,
+    &best_member::INFO,
     &ea::SINGLE,
     &ea::AVERAGE,
     &ea::COMPLETE,
@@ -142,9 +146,13 @@ pub static METHODS: &[&MethodInfo] = &[
     &pivot::INFO,
     &rce::INFO,
     &rmsc::INFO,
+    &mmec::INFO,
+    &relabel_vote::RELABEL_VOTE,
+    &robust_clusters::INFO,
     &sa::INFO,
     &scec::INFO,
     &voting::INFO,
+    &voting_merging::INFO,
     &wmi::W_MI,
     &wmi::F_MI,
     &wmi::H_MI,
