@@ -3,8 +3,8 @@
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    anmi_greedy, best_member, ea, ecpcs, gwca, kcc, local_search, lwea, mmec, nmfc, pivot, rce,
-    relabel_vote, rmsc, robust_clusters, sa, scec, voting, voting_merging, wmi,
+    anmi_greedy, bce, best_member, ea, ecpcs, gwca, kc, kcc, local_search, lwea, mmec, nmfc, pivot,
+    qmi, rce, relabel_vote, rmsc, robust_clusters, sa, scec, voting, voting_merging, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -132,6 +132,7 @@ pub struct ParameterInfo {
 pub static METHODS: &[&MethodInfo] = &[
     &anmi_greedy::INFO,
     &relabel_vote::BAGCLUST,
+    &bce::INFO,
     &best_member::INFO,
     &ea::SINGLE,
     &ea::AVERAGE,
@@ -139,15 +140,17 @@ pub static METHODS: &[&MethodInfo] = &[
     &ea::WEIGHTED,
     &ecpcs::INFO,
     &gwca::INFO,
+    &kc::INFO,
     &kcc::INFO,
     &local_search::INFO,
     &lwea::INFO,
+    &mmec::INFO,
     &nmfc::INFO,
     &pivot::INFO,
+    &qmi::INFO,
     &rce::INFO,
-    &rmsc::INFO,
-    &mmec::INFO,
     &relabel_vote::RELABEL_VOTE,
+    &rmsc::INFO,
     &robust_clusters::INFO,
     &sa::INFO,
     &scec::INFO,

@@ -27,6 +27,7 @@
 //!
 //! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u k + K k)$.
 
+use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -186,31 +187,24 @@ impl ConsensusMethod for Mmec {
     }
 
     fn cost(&self, shape: &Shape) -> u64 {
-        // Two rows of responsibilities (the best run's and the present one's), and the tables with
-        // their partial sums.
+        // The responsibilities that every run starts from, and tables with their partial sums.
         let k = self.0.k as u64;
-        8 * k * (2 * shape.u as u64 + 20 * shape.total_clusters as u64)
+        8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64)
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let alone = self.only_member_that_parts(profiles);
+        let alone = profiles.only_member_that_parts(self.0.k);
         let start = start.or(alone.as_deref());
         let restarts = if start.is_some() { 1 } else { self.0.restarts };
-        let mut best: Option<Fit> = None;
-        let mut likelihoods = Vec::with_capacity(restarts);
-        for restart in 0..restarts {
-            run.tick("mixture model", restart as u64, Some(restarts as u64))?;
+        let climb = |restart: usize| {
             let responsibilities = match start {
                 Some(labels) => self.blurred(labels),
                 None => self.drawn(profiles.len(), run, restart),
             };
-            let fit = self.climb(profiles, &responsibilities, run)?;
-            likelihoods.push(fit.likelihood());
-            if best.as_ref().is_none_or(|best| fit.likelihood() > best.likelihood()) {
-                best = Some(fit);
-            }
-        }
-        let best = best.expect("at least one restart");
+            self.climb(profiles, &responsibilities, run)
+        };
+        let (best, likelihoods) =
+            best_of_restarts("mixture model", restarts, run, climb, Fit::likelihood)?;
         let membership = best.mixture.responsibilities(profiles);
         let winner = |row: &[f64]| argmax(row).expect("k >= 1");
         let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
@@ -263,21 +257,6 @@ struct Expectation {
 }
 
 impl Mmec {
-    /// The labels of the only member with more than one cluster, if it has no more than `k` and
-    /// labels everything.
-    ///
-    /// One member alone does not identify the mixture: all tables with its margins are equally
-    /// likely. The member itself is one of the answers, and the one to start from.
-    fn only_member_that_parts(&self, profiles: &Profiles) -> Option<Vec<u32>> {
-        let parts = |h: &usize| profiles.members()[*h].n_clusters() > 1;
-        let mut parting = (0..profiles.n_members()).filter(parts);
-        let (Some(h), None) = (parting.next(), parting.next()) else { return None };
-        if profiles.members()[h].n_clusters() > self.0.k {
-            return None;
-        }
-        (0..profiles.len()).map(|s| profiles.label(s, h).map(|c| c as u32)).collect()
-    }
-
     /// Random responsibilities: uniform numbers, rows brought to sum 1.
     fn drawn(&self, u: usize, run: &Run, restart: usize) -> Matrix {
         let mut rng = run.rng(Stream::Restart(restart as u64));

@@ -109,7 +109,7 @@ impl ConsensusMethod for RelabelVote {
             what: "the reference".to_owned(),
             hint: "it must label some object".to_owned(),
         })?;
-        let votes = self.votes(profiles, &reference, k, run)?;
+        let votes = votes(profiles, &reference, k, run)?;
         let mut labels = Vec::with_capacity(profiles.len());
         let mut confidence = Vec::with_capacity(profiles.len());
         for (row, &own) in votes.iter_rows().zip(&reference) {
@@ -125,7 +125,7 @@ impl ConsensusMethod for RelabelVote {
 }
 
 impl RelabelVote {
-    fn reference(&self, profiles: &Profiles, run: &Run) -> Result<usize> {
+    fn reference(self, profiles: &Profiles, run: &Run) -> Result<usize> {
         let r = profiles.n_members();
         let labelled = |h: usize| -> f64 {
             let known = (0..profiles.len()).filter(|&s| profiles.is_labelled(s, h));
@@ -149,26 +149,24 @@ impl RelabelVote {
         }
         Ok(candidates[first_of_largest(&sums).expect("an ensemble has members")])
     }
+}
 
-    /// How many members give each profile each name of the reference.
-    fn votes(&self, profiles: &Profiles, reference: &[u32], k: usize, run: &Run) -> Result<Matrix> {
-        let mut votes = Matrix::zeros(profiles.len(), k);
-        for h in 0..profiles.n_members() {
-            run.tick("matching and voting", h as u64, Some(profiles.n_members() as u64))?;
-            let table = Contingency::of_consensus(profiles, reference, h);
-            let cells = table
-                .cells()
-                .iter()
-                .map(|cell| (cell.column as usize, cell.row as usize, cell.weight));
-            let name = max_assignment(profiles.members()[h].n_clusters(), k, cells);
-            for s in 0..profiles.len() {
-                if let Some(name) = profiles.label(s, h).and_then(|c| name[c]) {
-                    votes[(s, name)] += 1.0;
-                }
+/// How many members give each profile each name of the reference.
+fn votes(profiles: &Profiles, reference: &[u32], k: usize, run: &Run) -> Result<Matrix> {
+    let mut votes = Matrix::zeros(profiles.len(), k);
+    for h in 0..profiles.n_members() {
+        run.tick("matching and voting", h as u64, Some(profiles.n_members() as u64))?;
+        let table = Contingency::of_consensus(profiles, reference, h);
+        let cells =
+            table.cells().iter().map(|cell| (cell.column as usize, cell.row as usize, cell.weight));
+        let name = max_assignment(profiles.members()[h].n_clusters(), k, cells);
+        for s in 0..profiles.len() {
+            if let Some(name) = profiles.label(s, h).and_then(|c| name[c]) {
+                votes[(s, name)] += 1.0;
             }
         }
-        Ok(votes)
     }
+    Ok(votes)
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{Profiles, argmax};
+use crate::ensemble::{ProfileMember, Profiles, argmax};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment_dense};
 use crate::rng::Stream;
@@ -220,7 +220,7 @@ impl VotingMerging {
     /// The votes of the members in this order: $\sum_b \lVert D - H_b \Pi_b \rVert^2$ and $D$.
     fn vote(&self, profiles: &Profiles, order: &[u32], run: &Run) -> Result<(f64, Matrix)> {
         let (u, w) = (profiles.len(), profiles.weights());
-        let finest = profiles.members().iter().map(|m| m.n_clusters()).max().unwrap_or(1);
+        let finest = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap_or(1);
         let columns = finest.max(self.0.k.unwrap_or(1));
         let mut d = Matrix::zeros(u, columns);
         let mut votes = vec![0.0; u];

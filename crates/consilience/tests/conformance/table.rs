@@ -46,6 +46,7 @@ const ROBUST_CLUSTERS: &[(&str, &str)] = &[
 static ROWS: &[Row] = &[
     Row { name: "anmi-greedy", k: Promise::AtMost, exempt: &[] },
     Row { name: "bagclust", k: Promise::Own, exempt: &[] },
+    Row { name: "bce", k: Promise::AtMost, exempt: &[] },
     Row {
         name: "best-member",
         k: Promise::Own,
@@ -74,7 +75,9 @@ static ROWS: &[Row] = &[
              (shown by `lambda_counts_with_the_number_of_objects` beside the method)",
         )],
     },
+    Row { name: "kc", k: Promise::AtMost, exempt: &[] },
     Row { name: "mmec", k: Promise::AtMost, exempt: &[] },
+    Row { name: "qmi", k: Promise::AtMost, exempt: &[] },
     Row {
         name: "rce",
         k: Promise::AtMost,
