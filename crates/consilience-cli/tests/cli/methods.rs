@@ -1,5 +1,6 @@
 //! `methods`: the table of methods for people and programs.
 
+use consilience::consensus::METHODS;
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -12,7 +13,14 @@ fn one_method() {
 
 #[test]
 fn a_misspelt_method() {
-    assert_shown!(run(tempdir().unwrap().path(), &["methods", "votnig"]));
+    let output = run(tempdir().unwrap().path(), &["methods", "votnig"]);
+    assert_eq!(output.status.code(), Some(2));
+    let names: Vec<_> = METHODS.iter().map(|info| info.name).collect();
+    let told = format!(
+        "error: there is no method `votnig`; there are {}; did you mean `voting`?\n",
+        names.join(", ")
+    );
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), told);
 }
 
 #[test]

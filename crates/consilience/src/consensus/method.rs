@@ -3,7 +3,8 @@
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    ea, ecpcs, gwca, kcc, local_search, lwea, nmfc, pivot, rce, rmsc, sa, scec, voting, wmi,
+    anmi_greedy, bce, best_member, ea, ecpcs, gwca, kc, kcc, local_search, lwea, mmec, nmfc, pivot,
+    qmi, rce, relabel_vote, rmsc, robust_clusters, sa, scec, voting, voting_merging, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -129,22 +130,32 @@ pub struct ParameterInfo {
 
 /// All consensus methods, by name.
 pub static METHODS: &[&MethodInfo] = &[
+    &anmi_greedy::INFO,
+    &relabel_vote::BAGCLUST,
+    &bce::INFO,
+    &best_member::INFO,
     &ea::SINGLE,
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
     &ecpcs::INFO,
     &gwca::INFO,
+    &kc::INFO,
     &kcc::INFO,
     &local_search::INFO,
     &lwea::INFO,
+    &mmec::INFO,
     &nmfc::INFO,
     &pivot::INFO,
+    &qmi::INFO,
     &rce::INFO,
+    &relabel_vote::RELABEL_VOTE,
     &rmsc::INFO,
+    &robust_clusters::INFO,
     &sa::INFO,
     &scec::INFO,
     &voting::INFO,
+    &voting_merging::INFO,
     &wmi::W_MI,
     &wmi::F_MI,
     &wmi::H_MI,

@@ -4,47 +4,65 @@
 //! [`Consensus`] about those profiles; [`combine`] is the front door that makes the answer
 //! independent of the order of objects and members and numbers the clusters.
 
+pub mod anmi_greedy;
 mod auto;
+pub mod bce;
+pub mod best_member;
 mod combine;
 pub mod ea;
 pub mod ecpcs;
 pub mod gwca;
+pub mod kc;
 pub mod kcc;
 pub mod local_search;
 pub mod lwea;
 mod method;
+pub mod mmec;
 pub mod nmfc;
 mod offers;
 mod outcome;
 pub mod pivot;
+pub mod qmi;
 pub mod rce;
+pub mod relabel_vote;
 pub mod rmsc;
+pub mod robust_clusters;
 pub mod sa;
 pub mod scec;
 mod settings;
 mod tree;
 pub mod voting;
+pub mod voting_merging;
 pub mod wmi;
 
+pub use anmi_greedy::{AnmiGreedy, AnmiGreedyParams};
 pub use auto::{AutoMethod, auto};
+pub use bce::{Bce, BceParams};
+pub use best_member::BestMember;
 pub use combine::{combine, prepare};
 pub use ea::{Ea, EaLink, EaParams};
 pub use ecpcs::{EcpcsHc, EcpcsHcParams};
 pub use gwca::{Divergence, Gwca, GwcaParams};
+pub use kc::{Kc, KcParams};
 pub use kcc::{Kcc, KccParams, Utility};
 pub use local_search::{LocalSearch, LocalSearchParams};
 pub use lwea::{Lwea, LweaParams};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };
+pub use mmec::{MissingLabels, Mmec, MmecParams};
 pub use nmfc::{Nmfc, NmfcInit, NmfcParams};
 pub use offers::Offers;
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};
 pub use pivot::{Pivot, PivotParams};
+pub use qmi::{Qmi, QmiParams};
 pub use rce::{Rce, RceParams};
+pub use relabel_vote::{Reference, RelabelVote};
 pub use rmsc::{Rmsc, RmscParams, Symmetry};
+pub use robust_clusters::{RobustClusters, RobustClustersParams};
 pub use sa::{Sa, SaParams};
 pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
 pub use settings::Settings;
 pub use voting::{Voting, VotingParams};
+pub use voting_merging::{Matching, VotingMerging, VotingMergingParams};
 pub use wmi::{Wmi, WmiOrder, WmiParams, WmiVariant};

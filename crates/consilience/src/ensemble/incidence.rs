@@ -162,6 +162,22 @@ impl Profiles {
         }
     }
 
+    /// Calls `visit(s, row)` for each of the profiles `rows` in turn with its row of $H Y$, which is
+    /// not kept.
+    ///
+    /// # Panics
+    ///
+    /// If `y` does not have one row a cluster.
+    pub(crate) fn for_each_spread(
+        &self,
+        rows: Range<usize>,
+        y: &Matrix,
+        visit: impl FnMut(usize, &[f64]),
+    ) {
+        assert_eq!(y.nrows(), self.n_clusters(), "one row a cluster");
+        self.spread_rows(&Wide::new(y), rows, visit);
+    }
+
     /// $\sum_s a_s h_s h_s^T$, a $K \times K$ matrix. With `scale` the weights this is the Gram
     /// matrix $G = H^T W H$ of weighted cluster overlaps.
     ///
@@ -496,6 +512,9 @@ mod tests {
                 let first = member.clusters.start;
                 prop_assert!(close(&square, &|a, b| gram[(first + a, first + b)]));
             }
+            let (mut visited, spread) = (Matrix::zeros(u, c), profiles.spread(&y));
+            profiles.for_each_spread(0..u, &y, |s, row| visited.row_mut(s).copy_from_slice(row));
+            prop_assert!(close(&visited, &|s, j| spread[(s, j)]));
             let weights = Matrix::from_vec(k, 1, profiles.cluster_weights());
             prop_assert!(close(&weights, &|a, _| sum(u, &|s| w[s] * h[(s, a)])));
         }

@@ -249,6 +249,16 @@ pub fn argmax(values: &[f64]) -> Option<usize> {
     (0..values.len()).reduce(|best, j| if values[j] > values[best] { j } else { best })
 }
 
+/// The index of the largest value, of those equal but for rounding (1e-12) the first; `None` of an
+/// empty slice.
+///
+/// For scores that are sums of logarithms: scaling all weights moves their last bits, and must not
+/// decide between equals.
+pub(crate) fn first_of_largest(scores: &[f64]) -> Option<usize> {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    scores.iter().position(|&score| score >= most - 1e-12 * most.abs().max(1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,6 +273,13 @@ mod tests {
         assert_eq!(member.clusters(), ["7", "-3"]);
         let codes: Vec<_> = member.labels().iter().collect();
         assert_eq!(codes, [Some(0), None, Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn the_first_of_equals_is_the_largest_whatever_its_last_bits() {
+        assert_eq!(first_of_largest(&[0.1, 0.5 - 1e-15, 0.5, 0.4]), Some(1));
+        assert_eq!(first_of_largest(&[-3.0, -2.0]), Some(1));
+        assert_eq!(first_of_largest(&[]), None);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub use encoder::LabelEncoder;
 pub use factor::Factor;
 pub(crate) use labels::with_codes;
 pub use labels::{Code, Labels};
+pub(crate) use member::first_of_largest;
 pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};

@@ -397,6 +397,20 @@ impl Profiles {
         }
     }
 
+    /// The labels of the only member with more than one cluster, if there is just one such member, it
+    /// has at most `k` clusters and labels every profile.
+    ///
+    /// One member alone does not identify a mixture model: all tables with its margins are equally
+    /// likely. The member itself is one of the answers, and the one to start from.
+    pub(crate) fn only_member_that_parts(&self, k: usize) -> Option<Vec<u32>> {
+        let mut parting = (0..self.members.len()).filter(|&h| self.members[h].n_clusters() > 1);
+        let (h, None) = (parting.next()?, parting.next()) else { return None };
+        if self.members[h].n_clusters() > k {
+            return None;
+        }
+        (0..self.len()).map(|s| self.label(s, h).map(|c| c as u32)).collect()
+    }
+
     /// One value a profile → one value an object; `None` where the object has no profile.
     ///
     /// # Panics

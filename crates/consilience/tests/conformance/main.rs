@@ -5,6 +5,7 @@
 
 mod answers;
 mod machine;
+mod many;
 mod order;
 mod sizes;
 mod sound;

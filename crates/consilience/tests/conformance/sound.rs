@@ -1,10 +1,10 @@
 //! What every answer must look like.
 
-use consilience::consensus::{MethodInfo, Value};
+use consilience::consensus::{MethodInfo, NO_CLUSTER, Value};
 use consilience::ensemble::NO_PROFILE;
 use consilience::linalg::Matrix;
 
-use crate::table::{Promise, row};
+use crate::table::{Promise, leaves_unassigned, row};
 use crate::told::{Fit, TOLERANCE};
 
 /// Checks everything that must hold of any answer whatever the ensemble.
@@ -15,7 +15,7 @@ pub(crate) fn sound(fit: &Fit, info: &MethodInfo, k: Option<usize>) -> Result<()
         let lengths = (c.labels.len(), c.confidence.len());
         return Err(format!("{lengths:?} labels and confidences of {u} profiles"));
     }
-    numbering(fit)?;
+    numbering(fit, info)?;
     if let Some(k) = k {
         let kept = match row(info.name).k {
             Promise::Exactly => c.k == k,
@@ -31,7 +31,7 @@ pub(crate) fn sound(fit: &Fit, info: &MethodInfo, k: Option<usize>) -> Result<()
     }
     if let Some(matrix) = &c.membership {
         stochastic("membership", matrix, (u, c.k))?;
-        for (s, &label) in c.labels.iter().enumerate() {
+        for (s, &label) in c.labels.iter().enumerate().filter(|(_, label)| **label != NO_CLUSTER) {
             let most = matrix.row(s).iter().copied().fold(0.0, f64::max);
             if matrix[(s, label as usize)] < most - TOLERANCE {
                 return Err(format!(
@@ -75,15 +75,18 @@ pub(crate) fn sound(fit: &Fit, info: &MethodInfo, k: Option<usize>) -> Result<()
         return Err(format!("objective {bad}"));
     }
     diagnostics(fit)?;
-    expansion(fit)
+    expansion(fit, info)
 }
 
 /// Clusters are numbered from 0 by falling weight, ties by first appearance, none empty.
-fn numbering(fit: &Fit) -> Result<(), String> {
+fn numbering(fit: &Fit, info: &MethodInfo) -> Result<(), String> {
     let c = &fit.consensus;
     let mut mass = vec![0.0; c.k];
     let mut first = vec![usize::MAX; c.k];
     for (s, (&label, &w)) in c.labels.iter().zip(fit.profiles.weights()).enumerate() {
+        if label == NO_CLUSTER && leaves_unassigned(info.name) {
+            continue;
+        }
         let label = label as usize;
         if label >= c.k {
             return Err(format!("label {label} of {} clusters", c.k));
@@ -137,10 +140,12 @@ fn diagnostics(fit: &Fit) -> Result<(), String> {
     Ok(())
 }
 
-/// An object has a label just when some member labels it.
-fn expansion(fit: &Fit) -> Result<(), String> {
+/// An object has a label just when some member labels it and the method does not leave it out.
+fn expansion(fit: &Fit, info: &MethodInfo) -> Result<(), String> {
     for (i, (label, &s)) in fit.labels().iter().zip(fit.profiles.map()).enumerate() {
-        if label.is_none() != (s == NO_PROFILE) {
+        let left_out = leaves_unassigned(info.name)
+            && fit.consensus.labels.get(s as usize) == Some(&NO_CLUSTER);
+        if label.is_none() != (s == NO_PROFILE || left_out) {
             return Err(format!("object {i} has label {label:?}, profile {s}"));
         }
     }

@@ -1,0 +1,793 @@
+//! BCE: Bayesian cluster ensembles, by variational inference.
+//!
+//! H. Wang, H. Shan, A. Banerjee. *Bayesian Cluster Ensembles.* SIAM SDM 2009; Statistical Analysis
+//! and Data Mining 4(1), 2011.
+//!
+//! Every object has a mixed membership $\theta_i \sim \mathrm{Dirichlet}(\alpha)$ in $k$ consensus
+//! clusters; for each member $q$ a cluster $z_{iq} \sim \theta_i$ is drawn, and from it the label
+//! $y_{iq} \sim \beta_q[z_{iq}, \cdot]$. The posterior is approximated by
+//! $\mathrm{Dirichlet}(\gamma_i) \prod_q \varphi_{iq}$. A step improves every object,
+//!
+//! $$ \varphi_{iqh} \propto \beta_q[h, y_{iq}] \, e^{\psi(\gamma_{ih})}, \qquad
+//!    \gamma_{ih} = \alpha_h + \sum_{q \text{ labels } i} \varphi_{iqh}, $$
+//!
+//! in several sweeps, and then the model: $\beta_q[h, l] \propto \epsilon + \sum_{i : y_{iq} = l} w_i
+//! \varphi_{iqh}$, and $\alpha$ by Newton's method. The lower bound of the log evidence
+//!
+//! $$ \sum_i w_i \Bigl( \ln\Gamma(\textstyle\sum_h \alpha_h) - \sum_h \ln\Gamma(\alpha_h)
+//!    - \ln\Gamma(\sum_h \gamma_{ih}) + \sum_h \ln\Gamma(\gamma_{ih})
+//!    + \sum_{q, h} \varphi_{iqh} \ln \frac{\beta_q[h, y_{iq}]}{\varphi_{iqh}} \Bigr)
+//!    + \epsilon \sum_{q, h, l} \ln \beta_q[h, l] $$
+//!
+//! never falls. (The terms with $\psi(\gamma_{ih}) - \psi(\sum \gamma_i)$ cancel where $\gamma$ is
+//! as above; the last one belongs to the smoothing, which is a prior on $\beta$.)
+//!
+//! The answer is soft: the membership of an object is $\gamma_i / \sum_h \gamma_{ih}$.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Sweeps.* An object's sweeps begin where those of the last step ended, and there are at most
+//!   `sweeps` of them a step; the authors' program begins afresh each time. The bound rises with
+//!   every sweep, so the steps have the same fixed points.
+//! * *Stopping.* By the relative gain of the bound, 1e-6; the authors' program stops when parameters
+//!   change by less than a hundredth.
+//! * *Restarts.* Ten are begun; after 20 steps the one of highest bound goes on to the end.
+//! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
+//!   on the scale of the weights.
+//! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
+//!   only one member has more than one cluster, $\alpha$ stays 1.
+//! * *Soft members* count fractionally: $\prod_l \beta_q[h, l]^{p_{iql}}$.
+//!
+//! # Cost
+//!
+//! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps a restart; memory $O(u k + K k)$.
+
+use rayon::prelude::*;
+use statrs::function::gamma::{digamma, ln_gamma};
+
+use crate::base::{FITS_HELD, best_of_restarts};
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::ensemble::{Profiles, argmax};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::{Rng, Stream};
+use crate::run::Run;
+
+/// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this.
+const SETTLED: f64 = 1e-8;
+
+/// Where $\alpha_h$ may lie. Outside, the model hardly changes and its logarithms lose their digits.
+const ALPHA: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
+
+/// Steps after which only the best restart goes on.
+const BEGINNING: usize = 20;
+
+/// How much of an object a given start leaves to the other clusters.
+const START_BLUR: f64 = 0.1;
+
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 1024;
+
+/// What there is to know about BCE.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "bce",
+    title: "Bayesian cluster ensembles: mixed memberships by variational inference",
+    reference: "H. Wang, H. Shan, A. Banerjee. Bayesian Cluster Ensembles. Statistical Analysis and \
+                Data Mining 4(1), 2011.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("left out of the likelihood"),
+    takes_start: true,
+    parameters: &[
+        ParameterInfo {
+            name: "restarts",
+            range: ">= 1",
+            default: "10",
+            help: "random starts; after 20 steps the one of highest bound goes on",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: ">= 1",
+            default: "200",
+            help: "largest number of steps",
+        },
+        ParameterInfo {
+            name: "tol",
+            range: ">= 0",
+            default: "1e-6",
+            help: "stop when a step gains less than this, relative to the bound",
+        },
+        ParameterInfo {
+            name: "sweeps",
+            range: ">= 1",
+            default: "20",
+            help: "largest number of sweeps over an object within a step",
+        },
+        ParameterInfo {
+            name: "smoothing",
+            range: "> 0",
+            default: "1e-6",
+            help: "what is added to every count of labels, in mean weights of a distinct object",
+        },
+    ],
+    time: "O(t s u r k) a restart, s sweeps a step",
+    memory: "O(u k + K k)",
+    build: |k, settings| {
+        let mut params = BceParams::new(k.ok_or(Error::NeedsK { method: "bce" })?);
+        if let Some(restarts) = settings.integer("restarts")? {
+            params = params.restarts(restarts);
+        }
+        if let Some(max_iter) = settings.integer("max_iter")? {
+            params = params.max_iter(max_iter);
+        }
+        if let Some(tol) = settings.real("tol")? {
+            params = params.tol(tol);
+        }
+        if let Some(sweeps) = settings.integer("sweeps")? {
+            params = params.sweeps(sweeps);
+        }
+        if let Some(smoothing) = settings.real("smoothing")? {
+            params = params.smoothing(smoothing);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// Parameters of [BCE](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BceParams {
+    k: usize,
+    restarts: usize,
+    max_iter: usize,
+    tol: f64,
+    sweeps: usize,
+    smoothing: f64,
+}
+
+impl BceParams {
+    /// `k` clusters, the best of ten starts.
+    pub fn new(k: usize) -> Self {
+        BceParams { k, restarts: 10, max_iter: 200, tol: 1e-6, sweeps: 20, smoothing: 1e-6 }
+    }
+
+    /// The number of random starts, at least 1; the one of highest bound after 20 steps goes on.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of steps, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// The relative gain of the bound, at least 0, below which it stops.
+    #[must_use]
+    pub fn tol(mut self, tol: f64) -> Self {
+        self.tol = tol;
+        self
+    }
+
+    /// The largest number of sweeps over an object within a step, at least 1.
+    #[must_use]
+    pub fn sweeps(mut self, sweeps: usize) -> Self {
+        self.sweeps = sweeps;
+        self
+    }
+
+    /// What is added to every count of labels, above 0, in mean weights of a distinct object.
+    #[must_use]
+    pub fn smoothing(mut self, smoothing: f64) -> Self {
+        self.smoothing = smoothing;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Bce> {
+        for (name, value) in [
+            ("k", self.k),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+            ("sweeps", self.sweeps),
+        ] {
+            if value == 0 {
+                return Err(Error::parameter(name, "at least 1", value));
+            }
+        }
+        // `< 0.0` alone would let NaN through.
+        if !self.tol.is_finite() || self.tol < 0.0 {
+            return Err(Error::parameter("tol", "finite and >= 0", self.tol));
+        }
+        if !self.smoothing.is_finite() || self.smoothing <= 0.0 {
+            return Err(Error::parameter("smoothing", "finite and > 0", self.smoothing));
+        }
+        Ok(Bce(self))
+    }
+}
+
+/// BCE with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bce(BceParams);
+
+impl ConsensusMethod for Bce {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let k = self.0.k as u64;
+        let a_fit = shape.u as u64 * k + 20 * shape.total_clusters as u64 * k;
+        8 * (FITS_HELD * a_fit + shape.u as u64 * k)
+    }
+
+    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let alone = profiles.only_member_that_parts(self.0.k);
+        let start = start.or(alone.as_deref());
+        let restarts = if start.is_some() { 1 } else { self.0.restarts };
+        let climb = |restart: usize| {
+            let state = match start {
+                Some(labels) => self.started(profiles, labels),
+                None => self.drawn(profiles, run.rng(Stream::Restart(restart as u64))),
+            };
+            self.climb(profiles, state, self.0.max_iter.min(BEGINNING), run)
+        };
+        let (mut best, bounds) =
+            best_of_restarts("Bayesian ensemble", restarts, run, climb, Fit::bound)?;
+        let left = self.0.max_iter - best.trace.len();
+        if best.stop == Stop::MaxIterations && left > 0 {
+            let rest = self.climb(profiles, best.state, left, run)?;
+            best.trace.extend(rest.trace);
+            best = Fit { trace: best.trace, ..rest };
+        }
+        let mut membership = best.state.gamma;
+        for s in 0..membership.nrows() {
+            let sum: f64 = membership.row(s).iter().sum();
+            membership.row_mut(s).iter_mut().for_each(|x| *x /= sum);
+        }
+        let winner = |row: &[f64]| argmax(row).expect("k >= 1");
+        let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
+        let confidence = membership.iter_rows().map(|row| row[winner(row)].min(1.0)).collect();
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push("alpha", Value::List(best.state.alpha));
+        diagnostics.push("restart_bounds", Value::List(bounds));
+        Ok(Consensus {
+            confidence,
+            membership: Some(membership),
+            convergence: Convergence {
+                objective: best.trace.last().copied(),
+                iterations: best.trace.len(),
+                trace: best.trace,
+                stop: best.stop,
+            },
+            diagnostics,
+            ..Consensus::from_labels(labels, self.0.k)
+        })
+    }
+}
+
+/// Model and approximate posterior.
+#[derive(Clone, Debug)]
+struct State {
+    /// $\alpha$.
+    alpha: Vec<f64>,
+    /// $\beta$, a row over the $k$ clusters for every cluster of all members, so that a label picks
+    /// a contiguous row.
+    beta: Matrix,
+    /// $\gamma$, one row a profile.
+    gamma: Matrix,
+}
+
+/// A run of the iteration, whole.
+struct Fit {
+    state: State,
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl Fit {
+    fn bound(&self) -> f64 {
+        *self.trace.last().expect("at least one step")
+    }
+}
+
+/// What the sweeps over all objects add up: $\varphi$ over the labels ($K \times k$),
+/// $\sum_i w_i (\psi(\gamma_{ih}) - \psi(\sum \gamma_i))$, and the objects' part of the bound.
+struct Sums {
+    by_cluster: Matrix,
+    log_theta: Vec<f64>,
+    bound: f64,
+}
+
+impl Bce {
+    /// $\alpha = 1$, rows of $\beta$ drawn evenly from all distributions, $\gamma$ even.
+    fn drawn(&self, profiles: &Profiles, mut rng: Rng) -> State {
+        let k = self.0.k;
+        let mut beta = Matrix::zeros(profiles.n_clusters(), k);
+        for member in profiles.members() {
+            for h in 0..k {
+                // Exponential numbers brought to sum 1 are Dirichlet(1).
+                let drawn: Vec<f64> =
+                    member.clusters.clone().map(|_| -(1.0 - rng.unit()).ln() + 1e-12).collect();
+                let sum: f64 = drawn.iter().sum();
+                member.clusters.clone().zip(&drawn).for_each(|(c, x)| beta[(c, h)] = x / sum);
+            }
+        }
+        let labelled = profiles.label_counts();
+        let gamma =
+            Matrix::from_fn(profiles.len(), k, |s, _| 1.0 + f64::from(labelled[s]) / k as f64);
+        State { alpha: vec![1.0; k], beta, gamma }
+    }
+
+    /// A state near a given clustering; labels past `k` share the last cluster.
+    fn started(&self, profiles: &Profiles, labels: &[u32]) -> State {
+        let k = self.0.k;
+        let share = Matrix::from_fn(labels.len(), k, |s, h| {
+            let own = (labels[s] as usize).min(k - 1) == h;
+            START_BLUR / k as f64 + if own { 1.0 - START_BLUR } else { 0.0 }
+        });
+        let labelled = profiles.label_counts();
+        let gamma =
+            Matrix::from_fn(labels.len(), k, |s, h| 1.0 + f64::from(labelled[s]) * share[(s, h)]);
+        let beta = self.beta(profiles, &profiles.group_sums(&share, profiles.weights()));
+        State { alpha: vec![1.0; k], beta, gamma }
+    }
+
+    /// At most `max_iter` steps from `state`.
+    fn climb(
+        &self,
+        profiles: &Profiles,
+        mut state: State,
+        max_iter: usize,
+        run: &Run,
+    ) -> Result<Fit> {
+        // One label an object says nothing of how mixed its membership is.
+        let parting = profiles.members().iter().filter(|member| member.n_clusters() > 1);
+        let learns_alpha = parting.count() > 1;
+        let mut trace: Vec<f64> = Vec::new();
+        let mut stop = Stop::MaxIterations;
+        while trace.len() < max_iter {
+            let sums = self.sweep(profiles, &mut state, run)?;
+            let bound = sums.bound + self.prior(profiles, &state.beta);
+            let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
+            trace.push(bound);
+            if gain <= self.0.tol * bound.abs() {
+                stop = Stop::Converged;
+                break;
+            }
+            state.beta = self.beta(profiles, &sums.by_cluster);
+            if learns_alpha {
+                let total = profiles.total_weight();
+                let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
+                improve_alpha(&mut state.alpha, &mean);
+            }
+        }
+        Ok(Fit { state, trace, stop })
+    }
+
+    /// $\epsilon$.
+    fn smoothing(&self, profiles: &Profiles) -> f64 {
+        self.0.smoothing * profiles.total_weight() / profiles.len() as f64
+    }
+
+    /// What the smoothing adds to the bound.
+    fn prior(&self, profiles: &Profiles, beta: &Matrix) -> f64 {
+        self.smoothing(profiles) * beta.as_slice().iter().map(|b| b.ln()).sum::<f64>()
+    }
+
+    /// The tables $\beta$ that go with these sums of $\varphi$.
+    fn beta(&self, profiles: &Profiles, by_cluster: &Matrix) -> Matrix {
+        let smoothing = self.smoothing(profiles);
+        let mut beta = Matrix::from_fn(by_cluster.nrows(), by_cluster.ncols(), |c, h| {
+            by_cluster[(c, h)] + smoothing
+        });
+        for member in profiles.members() {
+            for h in 0..beta.ncols() {
+                let sum: f64 = member.clusters.clone().map(|c| beta[(c, h)]).sum();
+                member.clusters.clone().for_each(|c| beta[(c, h)] /= sum);
+            }
+        }
+        beta
+    }
+
+    /// Sweeps over every object, and the sums that the model is made from.
+    fn sweep(&self, profiles: &Profiles, state: &mut State, run: &Run) -> Result<Sums> {
+        // Chunks at a time, so that partial sums do not pile up; their number is fixed.
+        const WAVE: usize = 32;
+        let (k, n_clusters) = (self.0.k, profiles.n_clusters());
+        let State { alpha, beta, gamma } = state;
+        let log_beta =
+            (!profiles.is_hard()).then(|| Matrix::from_fn(n_clusters, k, |c, h| beta[(c, h)].ln()));
+        let model = Model { alpha, beta, log_beta: log_beta.as_ref(), max_sweeps: self.0.sweeps };
+        let mut total =
+            Sums { by_cluster: Matrix::zeros(n_clusters, k), log_theta: vec![0.0; k], bound: 0.0 };
+        for (wave, gamma) in gamma.as_mut_slice().chunks_mut(WAVE * CHUNK * k).enumerate() {
+            run.check()?;
+            let chunks = gamma.par_chunks_mut(CHUNK * k).enumerate();
+            let partial: Vec<Sums> = chunks
+                .map(|(chunk, gamma)| {
+                    model.sweep_chunk(profiles, (wave * WAVE + chunk) * CHUNK, gamma)
+                })
+                .collect();
+            for sums in partial {
+                let pairs = total.by_cluster.as_mut_slice().iter_mut();
+                pairs.zip(sums.by_cluster.as_slice()).for_each(|(total, sum)| *total += sum);
+                total.log_theta.iter_mut().zip(sums.log_theta).for_each(|(t, sum)| *t += sum);
+                total.bound += sums.bound;
+            }
+        }
+        let constant =
+            ln_gamma(alpha.iter().sum()) - alpha.iter().map(|&a| ln_gamma(a)).sum::<f64>();
+        total.bound += profiles.total_weight() * constant;
+        Ok(total)
+    }
+}
+
+/// The model as the sweeps see it.
+struct Model<'a> {
+    alpha: &'a [f64],
+    beta: &'a Matrix,
+    /// $\ln \beta$, where there are soft members.
+    log_beta: Option<&'a Matrix>,
+    max_sweeps: usize,
+}
+
+impl Model<'_> {
+    /// Sweeps over the profiles from `first` on, whose rows are `gamma`.
+    fn sweep_chunk(&self, profiles: &Profiles, first: usize, gamma: &mut [f64]) -> Sums {
+        let k = self.alpha.len();
+        let mut sums = Sums {
+            by_cluster: Matrix::zeros(profiles.n_clusters(), k),
+            log_theta: vec![0.0; k],
+            bound: 0.0,
+        };
+        let mut object = Object::new(profiles.n_members(), k);
+        for (i, gamma) in gamma.chunks_exact_mut(k).enumerate() {
+            let (s, w) = (first + i, profiles.weights()[first + i]);
+            object.read(profiles, s, self);
+            for _ in 0..self.max_sweeps {
+                if object.sweep(self.alpha, gamma) <= SETTLED {
+                    break;
+                }
+            }
+            sums.bound += w * object.bound(gamma);
+            let of_sum = digamma(gamma.iter().sum());
+            sums.log_theta
+                .iter_mut()
+                .zip(gamma.iter())
+                .for_each(|(sum, &g)| *sum += w * (digamma(g) - of_sum));
+            let mut phi = object.phi.chunks_exact(k);
+            for h in (0..profiles.n_members()).filter(|&h| profiles.is_labelled(s, h)) {
+                let phi = phi.next().expect("one row a label");
+                profiles.for_each_entry_of(s, h, |c, p| {
+                    let row = sums.by_cluster.row_mut(c).iter_mut();
+                    row.zip(phi).for_each(|(sum, phi)| *sum += w * p * phi);
+                });
+            }
+        }
+        sums
+    }
+}
+
+/// Room for the sweeps over one object.
+struct Object {
+    k: usize,
+    /// How many members label it.
+    labels: usize,
+    /// $\beta_q[\cdot, y_q]$, one row a label.
+    chances: Vec<f64>,
+    /// $\varphi$, one row a label.
+    phi: Vec<f64>,
+    /// $\psi(\gamma)$ that `phi` was made with, and its exponential.
+    psi: Vec<f64>,
+    exp_psi: Vec<f64>,
+    /// $\sum_q \ln \sum_h \beta_q[h, y_q] e^{\psi(\gamma_h)}$.
+    evidence: f64,
+    next: Vec<f64>,
+}
+
+impl Object {
+    fn new(r: usize, k: usize) -> Self {
+        Object {
+            k,
+            labels: 0,
+            chances: vec![0.0; r * k],
+            phi: vec![0.0; r * k],
+            psi: vec![0.0; k],
+            exp_psi: vec![0.0; k],
+            evidence: 0.0,
+            next: vec![0.0; k],
+        }
+    }
+
+    /// Looks up the chances of the labels of profile `s`.
+    fn read(&mut self, profiles: &Profiles, s: usize, model: &Model<'_>) {
+        let k = self.k;
+        self.labels = 0;
+        for h in (0..profiles.n_members()).filter(|&h| profiles.is_labelled(s, h)) {
+            let row = &mut self.chances[self.labels * k..][..k];
+            match model.log_beta {
+                None => {
+                    profiles.for_each_entry_of(s, h, |c, _| row.copy_from_slice(model.beta.row(c)));
+                }
+                Some(log_beta) => {
+                    row.fill(0.0);
+                    profiles.for_each_entry_of(s, h, |c, p| {
+                        row.iter_mut().zip(log_beta.row(c)).for_each(|(x, b)| *x += p * b);
+                    });
+                    row.iter_mut().for_each(|x| *x = x.exp());
+                }
+            }
+            self.labels += 1;
+        }
+    }
+
+    /// Makes $\varphi$ from $\gamma$ and a new $\gamma$ from that; the largest change.
+    fn sweep(&mut self, alpha: &[f64], gamma: &mut [f64]) -> f64 {
+        let k = self.k;
+        for h in 0..k {
+            self.psi[h] = digamma(gamma[h]);
+            self.exp_psi[h] = self.psi[h].exp();
+        }
+        self.next.copy_from_slice(alpha);
+        self.evidence = 0.0;
+        let rows = self.chances.chunks_exact(k).zip(self.phi.chunks_exact_mut(k));
+        for (chances, phi) in rows.take(self.labels) {
+            let mut sum = 0.0;
+            for h in 0..k {
+                phi[h] = chances[h] * self.exp_psi[h];
+                sum += phi[h];
+            }
+            for h in 0..k {
+                phi[h] /= sum;
+                self.next[h] += phi[h];
+            }
+            self.evidence += sum.ln();
+        }
+        let change = self.next.iter().zip(gamma.iter()).map(|(a, b)| (a - b).abs());
+        let change = change.fold(0.0, f64::max);
+        gamma.copy_from_slice(&self.next);
+        change
+    }
+
+    /// The object's part of the bound after a sweep, but for the constant of $\alpha$.
+    ///
+    /// As $\ln \varphi_{qh} = \ln \beta_q[h, y_q] + \psi_h - \ln \sum$, what remains of
+    /// $\sum_h \varphi_{qh} \ln (\beta_q[h, y_q] / \varphi_{qh})$ is $\ln \sum - \sum_h \varphi_{qh}
+    /// \psi_h$.
+    fn bound(&self, gamma: &[f64]) -> f64 {
+        let phi = self.phi[..self.labels * self.k].chunks_exact(self.k);
+        let spent: f64 =
+            phi.map(|phi| phi.iter().zip(&self.psi).map(|(p, x)| p * x).sum::<f64>()).sum();
+        let gammas: f64 = gamma.iter().map(|&g| ln_gamma(g)).sum();
+        gammas - ln_gamma(gamma.iter().sum()) + self.evidence - spent
+    }
+}
+
+/// What $\alpha$ should make large, a unit of weight.
+fn alpha_objective(alpha: &[f64], mean: &[f64]) -> f64 {
+    let terms = alpha.iter().zip(mean).map(|(&a, s)| (a - 1.0) * s - ln_gamma(a));
+    ln_gamma(alpha.iter().sum()) + terms.sum::<f64>()
+}
+
+/// A few steps of Newton's method for $\alpha$, given the mean of $\ln \theta$ over the objects; the
+/// Hessian is diagonal but for a constant, so a step is $O(k)$.
+fn improve_alpha(alpha: &mut Vec<f64>, mean: &[f64]) {
+    const STEPS: usize = 20;
+    const HALVINGS: usize = 30;
+    // A Dirichlet distribution over one cluster has no shape.
+    if alpha.len() < 2 {
+        return;
+    }
+    let mut height = alpha_objective(alpha, mean);
+    for _ in 0..STEPS {
+        let sum: f64 = alpha.iter().sum();
+        let (psi, z) = (digamma(sum), trigamma(sum));
+        let g: Vec<f64> = alpha.iter().zip(mean).map(|(&a, s)| s + psi - digamma(a)).collect();
+        let d: Vec<f64> = alpha.iter().map(|&a| -trigamma(a)).collect();
+        let b = g.iter().zip(&d).map(|(g, d)| g / d).sum::<f64>()
+            / (1.0 / z + d.iter().map(|d| 1.0 / d).sum::<f64>());
+        let step: Vec<f64> = g.iter().zip(&d).map(|(g, d)| (g - b) / d).collect();
+        let mut length = 1.0;
+        let mut better = None;
+        for _ in 0..HALVINGS {
+            let next: Vec<f64> = alpha.iter().zip(&step).map(|(a, x)| a - length * x).collect();
+            if next.iter().all(|a| ALPHA.contains(a)) {
+                let reached = alpha_objective(&next, mean);
+                if reached > height {
+                    better = Some((next, reached));
+                    break;
+                }
+            }
+            length /= 2.0;
+        }
+        let Some((next, reached)) = better else { return };
+        let settled = reached - height <= 1e-12 * (1.0 + height.abs());
+        (*alpha, height) = (next, reached);
+        if settled {
+            return;
+        }
+    }
+}
+
+/// $\psi'(x)$ for $x > 0$: the recurrence up to 10, then the asymptotic series.
+fn trigamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < 10.0 {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let y = 1.0 / (x * x);
+    // Bernoulli numbers 1/6, -1/30, 1/42, -1/30, 5/66.
+    let series =
+        1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * 5.0 / 66.0)));
+    sum + 1.0 / x + y / 2.0 + y / x * series
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consensus::combine;
+    use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+    #[test]
+    fn refuses_zero_and_nan() {
+        let refused = |params: BceParams| assert!(params.check().is_err());
+        refused(BceParams::new(0));
+        refused(BceParams::new(2).restarts(0));
+        refused(BceParams::new(2).max_iter(0));
+        refused(BceParams::new(2).sweeps(0));
+        refused(BceParams::new(2).tol(f64::NAN));
+        refused(BceParams::new(2).smoothing(0.0));
+        refused(BceParams::new(2).smoothing(f64::INFINITY));
+    }
+
+    #[test]
+    fn trigamma_of_known_places() {
+        let pi2 = std::f64::consts::PI.powi(2);
+        assert!((trigamma(1.0) - pi2 / 6.0).abs() < 1e-13);
+        assert!((trigamma(0.5) - pi2 / 2.0).abs() < 1e-13);
+        for x in [1e-6, 0.3, 2.5, 40.0, 1e4] {
+            let recurrence = trigamma(x) - trigamma(x + 1.0);
+            assert!((recurrence * x * x - 1.0).abs() < 1e-6, "{x}");
+            let step = 1e-4 * x;
+            let slope = (digamma(x + step) - digamma(x - step)) / (2.0 * step);
+            assert!((slope / trigamma(x) - 1.0).abs() < 1e-6, "{x}");
+        }
+    }
+
+    #[test]
+    fn alpha_of_known_means_is_found() {
+        // E ln theta_h = psi(alpha_h) - psi(sum): the maximum is at that alpha.
+        let truth = [0.3, 2.0, 5.0];
+        let mean: Vec<f64> =
+            truth.iter().map(|&a| digamma(a) - digamma(truth.iter().sum())).collect();
+        let mut alpha = vec![1.0; 3];
+        improve_alpha(&mut alpha, &mean);
+        for (a, b) in alpha.iter().zip(truth) {
+            assert!((a - b).abs() < 1e-5 * b, "{alpha:?}");
+        }
+    }
+
+    #[test]
+    fn agreeing_members_are_returned() {
+        let profiles = profiles(&hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]));
+        let method = BceParams::new(3).check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2].map(Some));
+    }
+
+    /// The bound as published, from $\gamma$, $\varphi$, $\alpha$ and $\beta$ over the dense incidence
+    /// matrix.
+    fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) -> f64 {
+        let h_matrix = dense_incidence(profiles);
+        let k = bce.0.k;
+        let State { alpha, beta, gamma } = state;
+        let mut bound = 0.0;
+        for s in 0..profiles.len() {
+            let e: Vec<f64> = gamma
+                .row(s)
+                .iter()
+                .map(|&g| digamma(g) - digamma(gamma.row(s).iter().sum()))
+                .collect();
+            let mut own = ln_gamma(alpha.iter().sum()) - ln_gamma(gamma.row(s).iter().sum());
+            for h in 0..k {
+                own += (alpha[h] - 1.0) * e[h] - ln_gamma(alpha[h]);
+                own += ln_gamma(gamma[(s, h)]) - (gamma[(s, h)] - 1.0) * e[h];
+            }
+            for (q, member) in profiles.members().iter().enumerate() {
+                if !profiles.is_labelled(s, q) {
+                    continue;
+                }
+                let log_chance = |h: usize| -> f64 {
+                    member.clusters.clone().map(|c| h_matrix[(s, c)] * beta[(c, h)].ln()).sum()
+                };
+                let raw: Vec<f64> =
+                    (0..k).map(|h| (log_chance(h) + digamma(before[(s, h)])).exp()).collect();
+                let sum: f64 = raw.iter().sum();
+                for h in 0..k {
+                    let phi = raw[h] / sum;
+                    own += phi * (e[h] + log_chance(h) - phi.ln());
+                }
+            }
+            bound += profiles.weights()[s] * own;
+        }
+        bound + bce.prior(profiles, beta)
+    }
+
+    proptest! {
+        /// The theorem behind the method, also with missing labels, weights and soft members.
+        #[test]
+        fn the_bound_never_falls(
+            ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, sweeps in 1usize..5, seed: u64,
+        ) {
+            let params = BceParams::new(k).restarts(2).tol(0.0).max_iter(30).sweeps(sweeps);
+            let bce = params.check().unwrap();
+            let fit = bce.fit(&profiles(&ensemble), None, &Run::new(seed).threads(1)).unwrap();
+            let trace = fit.convergence.trace;
+            for pair in trace.windows(2) {
+                // Rounding of gamma functions of arguments up to 1e4, whose logarithm is 1e5.
+                prop_assert!(pair[1] >= pair[0] - 1e-9 * (1.0 + pair[0].abs()), "{trace:?}");
+            }
+        }
+
+        #[test]
+        fn the_bound_is_the_published_one(
+            ensemble in ensembles(Kinds::ALL, 10, 4), k in 1usize..4, seed: u64,
+        ) {
+            let profiles = profiles(&ensemble);
+            let bce = BceParams::new(k).sweeps(1).check().unwrap();
+            let run = Run::new(seed).threads(1);
+            let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
+            for _ in 0..3 {
+                let before = state.gamma.clone();
+                let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
+                let told = sums.bound + bce.prior(&profiles, &state.beta);
+                let slow = slow_bound(&bce, &profiles, &before, &state);
+                prop_assert!((told - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{told} {slow}");
+                state.beta = bce.beta(&profiles, &sums.by_cluster);
+                let total = profiles.total_weight();
+                let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
+                improve_alpha(&mut state.alpha, &mean);
+            }
+        }
+
+        /// On two objects of two members the evidence can be added up: the bound is below it.
+        #[test]
+        fn the_bound_is_below_the_evidence(ensemble in ensembles(Kinds::PLAIN, 3, 2), seed: u64) {
+            let profiles = profiles(&ensemble);
+            let bce = BceParams::new(2).check().unwrap();
+            let run = Run::new(seed).threads(1);
+            let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
+            let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
+            // With alpha = (1, 1), the chance of a tuple z with a ones and b twos among them is
+            // the beta integral a! b! / (a + b + 1)!.
+            let r = profiles.n_members();
+            let factorial = |n: usize| (1..=n).product::<usize>() as f64;
+            let mut evidence = 0.0;
+            for s in 0..profiles.len() {
+                let mut own = 0.0;
+                for z in 0..1usize << r {
+                    let twos = z.count_ones() as usize;
+                    let mut chance =
+                        factorial(r - twos) * factorial(twos) / factorial(r + 1);
+                    profiles.for_each_entry(s, |q, c, _| chance *= state.beta[(c, (z >> q) & 1)]);
+                    own += chance;
+                }
+                evidence += profiles.weights()[s] * own.ln();
+            }
+            prop_assert!(sums.bound <= evidence + 1e-9, "{} above {evidence}", sums.bound);
+        }
+    }
+}

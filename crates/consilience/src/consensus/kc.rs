@@ -1,0 +1,201 @@
+//! KC: k-means on the rows of the consensus matrix.
+//!
+//! Every object is described by its row of the co-association matrix $S = H H^T / r$: how often it
+//! is put together with each of the others. The rows are clustered by k-means. Of unclear origin; it
+//! is the plainest of the rivals in papers on consensus matrices (for instance T. Li, C. Ding, M. I.
+//! Jordan. *Solving Consensus and Semi-supervised Clustering Problems Using Nonnegative Matrix
+//! Factorization.* ICDM 2007).
+//!
+//! # Without the matrix
+//!
+//! The squared distance of rows $a$ and $b$ of $S$ over all $n$ columns is
+//!
+//! $$ \lVert S_a - S_b \rVert^2 = \frac{1}{r^2} (h_a - h_b)^T G (h_a - h_b), \qquad G = H^T W H, $$
+//!
+//! with $h_a$ the label tuple as a row of $H$ and $G$ the $K \times K$ table of cluster overlaps. So
+//! no row of $S$ is ever formed: with the centre $m_c$ the mean of its $h_a$, a distance is $r$
+//! look-ups in the table of all $G m_c$.
+//!
+//! # Decisions
+//!
+//! A missing label agrees with none, and $S$ is divided by $r$ all the same. One start is far weaker
+//! than the best of ten, which is the default.
+//!
+//! # Cost
+//!
+//! Time $O(u r^2)$ for $G$ and $O(t (u r k + K^2 k))$ for $t$ iterations a restart; memory
+//! $O(K^2 + u + K k)$.
+
+use crate::base::{Effort, RowKMeans, Rows};
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Value};
+use crate::ensemble::Profiles;
+use crate::error::{Error, Result};
+use crate::run::Run;
+
+/// What there is to know about KC.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "kc",
+    title: "k-means on the rows of the consensus matrix, through the Gram matrix of clusters",
+    reference: "A rival in T. Li, C. Ding, M. I. Jordan. Solving Consensus and Semi-supervised \
+                Clustering Problems Using Nonnegative Matrix Factorization. ICDM 2007.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("an absent label agrees with none"),
+    takes_start: true,
+    parameters: &[
+        ParameterInfo {
+            name: "restarts",
+            range: ">= 1",
+            default: "10",
+            help: "random starts; the one of least squares within clusters wins",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: ">= 1",
+            default: "300",
+            help: "largest number of iterations a restart",
+        },
+    ],
+    time: "O(u r^2), and O(t (u r k + K^2 k)) a restart",
+    memory: "O(K^2 + u + K k)",
+    build: |k, settings| {
+        let mut params = KcParams::new(k.ok_or(Error::NeedsK { method: "kc" })?);
+        if let Some(restarts) = settings.integer("restarts")? {
+            params = params.restarts(restarts);
+        }
+        if let Some(max_iter) = settings.integer("max_iter")? {
+            params = params.max_iter(max_iter);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// Parameters of [KC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KcParams {
+    k: usize,
+    restarts: usize,
+    max_iter: usize,
+}
+
+impl KcParams {
+    /// `k` clusters, the best of ten starts.
+    pub fn new(k: usize) -> Self {
+        KcParams { k, restarts: 10, max_iter: 300 }
+    }
+
+    /// The number of random starts, at least 1; the least sum of squares wins.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of iterations a restart, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Kc> {
+        for (name, value) in
+            [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)]
+        {
+            if value == 0 {
+                return Err(Error::parameter(name, "at least 1", value));
+            }
+        }
+        Ok(Kc(self))
+    }
+}
+
+/// KC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kc(KcParams);
+
+impl ConsensusMethod for Kc {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.0.k)
+    }
+
+    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.check()?;
+        let rows = RowKMeans::new(profiles, Rows::Coassociation, self.0.k);
+        let effort = Effort { restarts: self.0.restarts, max_iter: self.0.max_iter };
+        let (fit, ends) = rows.fit(start, effort, run)?;
+        // The rows are those of r S.
+        let of_mean = |sum: f64| sum / (profiles.n_members() as f64).powi(2);
+        let mut diagnostics = Diagnostics::default();
+        let ends = ends.into_iter().map(of_mean).collect();
+        diagnostics.push("restart_sums_of_squares", Value::List(ends));
+        Ok(Consensus {
+            convergence: Convergence {
+                objective: Some(of_mean(fit.inertia())),
+                iterations: fit.trace.len(),
+                trace: fit.trace.into_iter().map(of_mean).collect(),
+                stop: fit.stop,
+            },
+            diagnostics,
+            ..Consensus::from_labels(fit.labels, self.0.k)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{Kinds, dense_incidence, ensembles, profiles};
+
+    #[test]
+    fn refuses_zero() {
+        assert!(KcParams::new(0).check().is_err());
+        assert!(KcParams::new(2).restarts(0).check().is_err());
+        assert!(KcParams::new(2).max_iter(0).check().is_err());
+    }
+
+    proptest! {
+        /// The objective is the sum of squares of the rows of S, written out over all objects.
+        #[test]
+        fn the_objective_is_that_of_the_matrix(
+            ensemble in ensembles(Kinds { weights: false, ..Kinds::ALL }, 12, 5), k in 1usize..4,
+        ) {
+            let profiles = profiles(&ensemble);
+            let k = k.min(profiles.len());
+            let kc = KcParams::new(k).check().unwrap();
+            let consensus = kc.fit(&profiles, None, &Run::new(1)).unwrap();
+            let h = dense_incidence(&profiles);
+            let objects: Vec<usize> = profiles.expand(&(0..profiles.len()).collect::<Vec<_>>())
+                .into_iter().flatten().collect();
+            let s = |a: usize, b: usize| -> f64 {
+                let dot: f64 = h.row(a).iter().zip(h.row(b)).map(|(x, y)| x * y).sum();
+                dot / profiles.n_members() as f64
+            };
+            let mut sum = 0.0;
+            for c in 0..k as u32 {
+                let own: Vec<usize> =
+                    objects.iter().copied().filter(|&a| consensus.labels[a] == c).collect();
+                for &b in &objects {
+                    let mean = own.iter().map(|&a| s(a, b)).sum::<f64>() / own.len() as f64;
+                    sum += own.iter().map(|&a| (s(a, b) - mean).powi(2)).sum::<f64>();
+                }
+            }
+            let told = consensus.convergence.objective.unwrap();
+            prop_assert!((told - sum).abs() < 1e-9 * (1.0 + sum), "{told} and {sum}");
+        }
+    }
+}

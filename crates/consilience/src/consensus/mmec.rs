@@ -1,0 +1,522 @@
+//! MMEC: a mixture model over label tuples, fitted by expectation maximisation.
+//!
+//! A. Topchy, A. K. Jain, W. Punch. *A Mixture Model for Clustering Ensembles.* SDM 2004.
+//!
+//! The label tuple $y_i$ of an object is a draw from a mixture of $k$ products of multinomials,
+//!
+//! $$ p(y_i) = \sum_{m=1}^k \alpha_m \prod_{q \text{ labels } i} \theta_q[m, y_{iq}], $$
+//!
+//! and the consensus cluster of an object is its most probable component. One step computes the
+//! responsibilities $R_{im} \propto \alpha_m \prod_q \theta_q[m, y_{iq}]$ and from them
+//!
+//! $$ \alpha_m = \frac{\sum_i w_i R_{im}}{\sum_i w_i}, \qquad
+//!    \theta_q[m, l] = \frac{\sum_{i : y_{iq} = l} w_i R_{im}}{\sum_{i : q \text{ labels } i} w_i R_{im}}. $$
+//!
+//! The log-likelihood of the observed labels never falls.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Missing labels.* The paper fills them in by their expectation; leaving them out of the sums
+//!   (`missing = observed`, the default) has the same fixed points and gets there in fewer steps.
+//!   The paper's form is `missing = expected`.
+//! * *Restarts.* The paper takes one run; the best of ten by likelihood is far better when there
+//!   are many members.
+//! * *Soft members* count fractionally: $\prod_q \prod_l \theta_q[m, l]^{p_{iql}}$.
+//!
+//! # Cost
+//!
+//! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u k + K k)$.
+
+use crate::base::{FITS_HELD, best_of_restarts};
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::ensemble::{Profiles, argmax};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::Stream;
+use crate::run::Run;
+
+/// Below this share of all weight a component has no opinion on a member: its row of the table is
+/// uniform.
+const NO_MASS: f64 = 1e-12;
+
+/// How much of an object's responsibility a given start leaves to the other components. Exact
+/// zeros would make the start a fixed point.
+const START_BLUR: f64 = 0.1;
+
+/// What there is to know about MMEC.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "mmec",
+    title: "mixture of multinomials over label tuples, by expectation maximisation",
+    reference: "A. Topchy, A. K. Jain, W. Punch. A Mixture Model for Clustering Ensembles. SDM 2004.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("left out of the likelihood (or filled in by expectation: missing=expected)"),
+    takes_start: true,
+    parameters: &[
+        ParameterInfo {
+            name: "restarts",
+            range: ">= 1",
+            default: "10",
+            help: "random starts; the one of highest likelihood wins",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: ">= 1",
+            default: "200",
+            help: "largest number of steps a restart",
+        },
+        ParameterInfo {
+            name: "tol",
+            range: ">= 0",
+            default: "1e-6",
+            help: "stop when a step gains less than this, relative to the log-likelihood",
+        },
+        ParameterInfo {
+            name: "missing",
+            range: "observed or expected",
+            default: "observed",
+            help: "leave missing labels out of the sums, or fill them in by their expectation",
+        },
+    ],
+    time: "O(t u r k) a restart",
+    memory: "O(u k + K k)",
+    build: |k, settings| {
+        let k = k.ok_or(Error::NeedsK { method: "mmec" })?;
+        let mut params = MmecParams::new(k);
+        if let Some(restarts) = settings.integer("restarts")? {
+            params = params.restarts(restarts);
+        }
+        if let Some(max_iter) = settings.integer("max_iter")? {
+            params = params.max_iter(max_iter);
+        }
+        if let Some(tol) = settings.real("tol")? {
+            params = params.tol(tol);
+        }
+        let words = [("observed", MissingLabels::Observed), ("expected", MissingLabels::Expected)];
+        if let Some(missing) = settings.choice("missing", &words)? {
+            params = params.missing(missing);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// What a step does with missing labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingLabels {
+    /// Leaves them out of the sums.
+    Observed,
+    /// Fills them in by their expectation under the present tables, as the paper does.
+    Expected,
+}
+
+/// Parameters of [MMEC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MmecParams {
+    k: usize,
+    restarts: usize,
+    max_iter: usize,
+    tol: f64,
+    missing: MissingLabels,
+}
+
+impl MmecParams {
+    /// `k` components.
+    pub fn new(k: usize) -> Self {
+        MmecParams { k, restarts: 10, max_iter: 200, tol: 1e-6, missing: MissingLabels::Observed }
+    }
+
+    /// The number of random starts, at least 1; the highest likelihood wins.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of steps a restart, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// The relative gain of log-likelihood, at least 0, below which a restart stops.
+    #[must_use]
+    pub fn tol(mut self, tol: f64) -> Self {
+        self.tol = tol;
+        self
+    }
+
+    /// What a step does with missing labels.
+    #[must_use]
+    pub fn missing(mut self, missing: MissingLabels) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Mmec> {
+        for (name, value) in
+            [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)]
+        {
+            if value == 0 {
+                return Err(Error::parameter(name, "at least 1", value));
+            }
+        }
+        // `< 0.0` alone would let NaN through.
+        if !self.tol.is_finite() || self.tol < 0.0 {
+            return Err(Error::parameter("tol", "finite and >= 0", self.tol));
+        }
+        Ok(Mmec(self))
+    }
+}
+
+/// MMEC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mmec(MmecParams);
+
+impl ConsensusMethod for Mmec {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        // The responsibilities that every run starts from, and tables with their partial sums.
+        let k = self.0.k as u64;
+        8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64)
+    }
+
+    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let alone = profiles.only_member_that_parts(self.0.k);
+        let start = start.or(alone.as_deref());
+        let restarts = if start.is_some() { 1 } else { self.0.restarts };
+        let climb = |restart: usize| {
+            let responsibilities = match start {
+                Some(labels) => self.blurred(labels),
+                None => self.drawn(profiles.len(), run, restart),
+            };
+            self.climb(profiles, &responsibilities, run)
+        };
+        let (best, likelihoods) =
+            best_of_restarts("mixture model", restarts, run, climb, Fit::likelihood)?;
+        let membership = best.mixture.responsibilities(profiles);
+        let winner = |row: &[f64]| argmax(row).expect("k >= 1");
+        let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
+        let confidence = membership.iter_rows().map(|row| row[winner(row)]).collect();
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push("mixing_weights", Value::List(best.mixture.alpha.clone()));
+        diagnostics.push("restart_log_likelihoods", Value::List(likelihoods));
+        Ok(Consensus {
+            confidence,
+            membership: Some(membership),
+            convergence: Convergence {
+                objective: Some(best.likelihood()),
+                iterations: best.trace.len(),
+                trace: best.trace,
+                stop: best.stop,
+            },
+            diagnostics,
+            ..Consensus::from_labels(labels, self.0.k)
+        })
+    }
+}
+
+/// A run of the iteration, whole.
+struct Fit {
+    mixture: Mixture,
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl Fit {
+    fn likelihood(&self) -> f64 {
+        *self.trace.last().expect("at least one step")
+    }
+}
+
+/// The model: `alpha[m]`, and `log_theta[(c, m)]` for every cluster `c` of all members, so that a
+/// label picks a contiguous row over the components.
+#[derive(Clone, Debug)]
+struct Mixture {
+    alpha: Vec<f64>,
+    log_theta: Matrix,
+}
+
+/// What the expectation step adds up: responsibilities over clusters ($K \times k$), over all
+/// objects ($k$), and the log-likelihood.
+struct Expectation {
+    by_cluster: Matrix,
+    by_component: Vec<f64>,
+    likelihood: f64,
+}
+
+impl Mmec {
+    /// Random responsibilities: uniform numbers, rows brought to sum 1.
+    fn drawn(&self, u: usize, run: &Run, restart: usize) -> Matrix {
+        let mut rng = run.rng(Stream::Restart(restart as u64));
+        let mut r = Matrix::from_vec(u, self.0.k, (0..u * self.0.k).map(|_| rng.unit()).collect());
+        for s in 0..u {
+            let sum: f64 = r.row(s).iter().sum();
+            r.row_mut(s).iter_mut().for_each(|x| *x /= sum);
+        }
+        r
+    }
+
+    /// Responsibilities near a given clustering; labels past k share the last component.
+    fn blurred(&self, labels: &[u32]) -> Matrix {
+        let k = self.0.k;
+        Matrix::from_fn(labels.len(), k, |s, m| {
+            let own = (labels[s] as usize).min(k - 1) == m;
+            START_BLUR / k as f64 + if own { 1.0 - START_BLUR } else { 0.0 }
+        })
+    }
+
+    fn climb(&self, profiles: &Profiles, responsibilities: &Matrix, run: &Run) -> Result<Fit> {
+        let w = profiles.weights();
+        let first = Expectation {
+            by_cluster: profiles.group_sums(responsibilities, w),
+            by_component: (0..self.0.k)
+                .map(|m| (0..w.len()).map(|s| w[s] * responsibilities[(s, m)]).sum())
+                .collect(),
+            likelihood: f64::NEG_INFINITY,
+        };
+        let mut mixture = Mixture::maximising(&first, profiles, None);
+        let mut trace: Vec<f64> = Vec::new();
+        let mut stop = Stop::MaxIterations;
+        while trace.len() < self.0.max_iter {
+            run.check()?;
+            let expectation = mixture.expectation(profiles);
+            let last = trace.last().copied();
+            trace.push(expectation.likelihood);
+            let gain = last.map_or(f64::INFINITY, |last| expectation.likelihood - last);
+            if gain <= self.0.tol * expectation.likelihood.abs() {
+                stop = Stop::Converged;
+                break;
+            }
+            let old = (self.0.missing == MissingLabels::Expected).then_some(&mixture);
+            mixture = Mixture::maximising(&expectation, profiles, old);
+        }
+        Ok(Fit { mixture, trace, stop })
+    }
+}
+
+impl Mixture {
+    /// The maximisation step. With `old` given, missing labels are filled in by expectation.
+    fn maximising(e: &Expectation, profiles: &Profiles, old: Option<&Mixture>) -> Self {
+        let k = e.by_component.len();
+        let total: f64 = e.by_component.iter().sum();
+        let mut log_theta = Matrix::zeros(profiles.n_clusters(), k);
+        for member in profiles.members() {
+            for m in 0..k {
+                let known: f64 = member.clusters.clone().map(|c| e.by_cluster[(c, m)]).sum();
+                let unknown = (e.by_component[m] - known).max(0.0);
+                for c in member.clusters.clone() {
+                    log_theta[(c, m)] = match old {
+                        _ if known <= NO_MASS * total => -(member.n_clusters() as f64).ln(),
+                        None => (e.by_cluster[(c, m)] / known).ln(),
+                        Some(old) => {
+                            let filled = unknown * old.log_theta[(c, m)].exp();
+                            ((e.by_cluster[(c, m)] + filled) / (known + unknown)).ln()
+                        }
+                    };
+                }
+            }
+        }
+        Mixture { alpha: e.by_component.iter().map(|a| a / total).collect(), log_theta }
+    }
+
+    /// Writes the responsibilities of profile `s` into `row`; its log-likelihood.
+    fn respond(&self, profiles: &Profiles, s: usize, log_alpha: &[f64], row: &mut [f64]) -> f64 {
+        row.copy_from_slice(log_alpha);
+        profiles.for_each_entry(s, |_, c, p| {
+            row.iter_mut()
+                .zip(self.log_theta.row(c))
+                .for_each(|(x, log_theta)| *x += p * log_theta);
+        });
+        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        row.iter_mut().for_each(|x| *x = (*x - largest).exp());
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|x| *x /= sum);
+        largest + sum.ln()
+    }
+
+    fn log_alpha(&self) -> Vec<f64> {
+        self.alpha.iter().map(|a| a.ln()).collect()
+    }
+
+    /// The expectation step and the sums that the maximisation step needs, in one pass.
+    fn expectation(&self, profiles: &Profiles) -> Expectation {
+        let (k, n_clusters) = (self.alpha.len(), profiles.n_clusters());
+        let log_alpha = self.log_alpha();
+        let sums = profiles
+            .sum_over_chunks_with(
+                (n_clusters + 1) * k + 1,
+                || vec![0.0; k],
+                |s, row: &mut Vec<f64>, sums| {
+                    let w = profiles.weights()[s];
+                    let likelihood = self.respond(profiles, s, &log_alpha, row);
+                    let (by_cluster, rest) = sums.split_at_mut(n_clusters * k);
+                    profiles.for_each_entry(s, |_, c, p| {
+                        let sums = &mut by_cluster[c * k..(c + 1) * k];
+                        sums.iter_mut().zip(row.iter()).for_each(|(sum, r)| *sum += w * p * r);
+                    });
+                    rest.iter_mut().zip(row.iter()).for_each(|(sum, r)| *sum += w * r);
+                    rest[k] += w * likelihood;
+                },
+            )
+            .0;
+        Expectation {
+            by_cluster: Matrix::from_vec(n_clusters, k, sums[..n_clusters * k].to_vec()),
+            by_component: sums[n_clusters * k..(n_clusters + 1) * k].to_vec(),
+            likelihood: sums[(n_clusters + 1) * k],
+        }
+    }
+
+    fn responsibilities(&self, profiles: &Profiles) -> Matrix {
+        let log_alpha = self.log_alpha();
+        let mut r = Matrix::zeros(profiles.len(), self.alpha.len());
+        for s in 0..profiles.len() {
+            self.respond(profiles, s, &log_alpha, r.row_mut(s));
+        }
+        r
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consensus::combine;
+    use crate::ensemble::Ensemble;
+    use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+    fn fit(profiles: &Profiles, params: MmecParams) -> Consensus {
+        params.check().unwrap().fit(profiles, None, &Run::new(1)).unwrap()
+    }
+
+    #[test]
+    fn agreeing_members_are_returned() {
+        let ensemble = hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]);
+        let profiles = profiles(&ensemble);
+        let method = MmecParams::new(3).check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        let labels: Vec<_> = profiles.expand(&consensus.labels).into_iter().flatten().collect();
+        assert_eq!(labels, [0, 0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn refuses_zero_and_nan() {
+        let refused = |params: MmecParams| assert!(params.check().is_err());
+        refused(MmecParams::new(0));
+        refused(MmecParams::new(2).restarts(0));
+        refused(MmecParams::new(2).max_iter(0));
+        refused(MmecParams::new(2).tol(f64::NAN));
+        refused(MmecParams::new(2).tol(-1.0));
+    }
+
+    /// One step straight from the equations, over the dense incidence matrix.
+    fn slow_step(profiles: &Profiles, alpha: &[f64], theta: &Matrix) -> (Vec<f64>, Matrix, f64) {
+        let h = dense_incidence(profiles);
+        let (u, k, w) = (profiles.len(), alpha.len(), profiles.weights());
+        let joint = |s: usize, m: usize| {
+            let factors = (0..h.ncols()).map(|c| theta[(c, m)].powf(h[(s, c)]));
+            alpha[m] * factors.product::<f64>()
+        };
+        let evidence = |s: usize| (0..k).map(|m| joint(s, m)).sum::<f64>();
+        let r = Matrix::from_fn(u, k, |s, m| joint(s, m) / evidence(s));
+        let total: f64 = w.iter().sum();
+        let next_alpha =
+            (0..k).map(|m| (0..u).map(|s| w[s] * r[(s, m)]).sum::<f64>() / total).collect();
+        let mut next = Matrix::zeros(h.ncols(), k);
+        for member in profiles.members() {
+            for m in 0..k {
+                let mass = |c: usize| (0..u).map(|s| w[s] * h[(s, c)] * r[(s, m)]).sum::<f64>();
+                let known: f64 = member.clusters.clone().map(mass).sum();
+                for c in member.clusters.clone() {
+                    next[(c, m)] = mass(c) / known;
+                }
+            }
+        }
+        let likelihood = (0..u).map(|s| w[s] * evidence(s).ln()).sum();
+        (next_alpha, next, likelihood)
+    }
+
+    proptest! {
+        /// The theorem behind the method, also with missing labels, weights and soft members.
+        #[test]
+        fn the_likelihood_never_falls(
+            ensemble in ensembles(Kinds::ALL, 20, 5), k in 1usize..4, expected: bool,
+        ) {
+            let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
+            let params = MmecParams::new(k).restarts(2).tol(0.0).max_iter(50).missing(missing);
+            let trace = fit(&profiles(&ensemble), params).convergence.trace;
+            for pair in trace.windows(2) {
+                // Rounding of sums of at most 20 terms of this size.
+                prop_assert!(pair[1] >= pair[0] - 1e-12 * (1.0 + pair[0].abs()), "{trace:?}");
+            }
+        }
+
+        #[test]
+        fn a_step_is_what_the_equations_say(ensemble in ensembles(Kinds::ALL, 15, 4), seed: u64) {
+            let profiles = profiles(&ensemble);
+            let mmec = MmecParams::new(2).check().unwrap();
+            let r = mmec.drawn(profiles.len(), &Run::new(seed), 0);
+            let w = profiles.weights();
+            let start = Expectation {
+                by_cluster: profiles.group_sums(&r, w),
+                by_component: (0..2).map(|m| (0..w.len()).map(|s| w[s] * r[(s, m)]).sum()).collect(),
+                likelihood: 0.0,
+            };
+            let mixture = Mixture::maximising(&start, &profiles, None);
+            let theta = Matrix::from_fn(profiles.n_clusters(), 2, |c, m| mixture.log_theta[(c, m)].exp());
+            let (alpha, next, likelihood) = slow_step(&profiles, &mixture.alpha, &theta);
+            let e = mixture.expectation(&profiles);
+            let fast = Mixture::maximising(&e, &profiles, None);
+            prop_assert!((e.likelihood - likelihood).abs() < 1e-9 * (1.0 + likelihood.abs()));
+            for m in 0..2 {
+                prop_assert!((fast.alpha[m] - alpha[m]).abs() < 1e-9);
+                for c in 0..profiles.n_clusters() {
+                    prop_assert!((fast.log_theta[(c, m)].exp() - next[(c, m)]).abs() < 1e-9);
+                }
+            }
+        }
+
+        /// Merging equal objects is exact: doubled rows are doubled weights.
+        #[test]
+        fn weights_are_repetitions(ensemble in ensembles(Kinds { weights: false, ..Kinds::ALL }, 12, 4)) {
+            let n = ensemble.n_objects();
+            let doubled = ensemble.clone().with_weights(vec![2.0; n]).unwrap();
+            let one = fit(&profiles(&ensemble), MmecParams::new(2));
+            let two = fit(&profiles(&doubled), MmecParams::new(2));
+            prop_assert_eq!(one.labels, two.labels);
+            let (one, two) = (one.convergence.objective.unwrap(), two.convergence.objective.unwrap());
+            prop_assert!((2.0 * one - two).abs() < 1e-9 * (1.0 + two.abs()));
+        }
+    }
+
+    #[test]
+    fn both_readings_of_missing_labels_end_at_the_same_likelihood() {
+        let labels = [
+            [Some(0), Some(0), None, Some(1), Some(1), Some(1)],
+            [Some(0), None, Some(0), Some(1), None, Some(1)],
+            [Some(1), Some(1), Some(1), Some(0), Some(0), None],
+        ];
+        let members = labels
+            .iter()
+            .map(|labels| crate::ensemble::HardMember::from_integers("m", *labels).into());
+        let profiles = profiles(&Ensemble::new(members.collect()).unwrap());
+        let end = |missing| {
+            let params = MmecParams::new(2).tol(0.0).max_iter(2000).missing(missing);
+            fit(&profiles, params).convergence.objective.unwrap()
+        };
+        let (observed, expected) = (end(MissingLabels::Observed), end(MissingLabels::Expected));
+        assert!((observed - expected).abs() < 1e-6, "{observed} {expected}");
+    }
+}
