@@ -27,7 +27,7 @@ pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
 pub use predict::nearest_centres;
 pub use scale::{SCALINGS, Scaler, Scaling};
-pub(crate) use spectral::MAX_BUILT;
 pub use spectral::{Embedding, Spectral, SpectralFit, SpectralParams, spectrum};
+pub(crate) use spectral::{MAX_BUILT, cost_of_order, spectral_cost};
 pub use start::Start;
 pub use table::{Float, Table};

@@ -3,7 +3,8 @@
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    ea, ecpcs, gwca, kcc, local_search, lwea, nmfc, pivot, rce, rmsc, sa, scec, voting, wmi,
+    cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kcc, local_search, lwea, lwgp, mcla, nmfc, pivot,
+    rce, rmsc, sa, scec, sec, voting, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -129,21 +130,28 @@ pub struct ParameterInfo {
 
 /// All consensus methods, by name.
 pub static METHODS: &[&MethodInfo] = &[
+    &cspa::INFO,
     &ea::SINGLE,
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
     &ecpcs::INFO,
+    &ecpcs_mc::INFO,
     &gwca::INFO,
+    &hbgf::INFO,
+    &hgpa::INFO,
     &kcc::INFO,
     &local_search::INFO,
     &lwea::INFO,
+    &lwgp::INFO,
+    &mcla::INFO,
     &nmfc::INFO,
     &pivot::INFO,
     &rce::INFO,
     &rmsc::INFO,
     &sa::INFO,
     &scec::INFO,
+    &sec::INFO,
     &voting::INFO,
     &wmi::W_MI,
     &wmi::F_MI,

@@ -5,13 +5,21 @@
 //! independent of the order of objects and members and numbers the clusters.
 
 mod auto;
+mod balanced;
 mod combine;
+mod competition;
+pub mod cspa;
 pub mod ea;
 pub mod ecpcs;
+pub mod ecpcs_mc;
 pub mod gwca;
+pub mod hbgf;
+pub mod hgpa;
 pub mod kcc;
 pub mod local_search;
 pub mod lwea;
+pub mod lwgp;
+pub mod mcla;
 mod method;
 pub mod nmfc;
 mod offers;
@@ -21,6 +29,7 @@ pub mod rce;
 pub mod rmsc;
 pub mod sa;
 pub mod scec;
+pub mod sec;
 mod settings;
 mod tree;
 pub mod voting;
@@ -28,12 +37,18 @@ pub mod wmi;
 
 pub use auto::{AutoMethod, auto};
 pub use combine::{combine, prepare};
+pub use cspa::{Cspa, CspaParams};
 pub use ea::{Ea, EaLink, EaParams};
 pub use ecpcs::{EcpcsHc, EcpcsHcParams};
+pub use ecpcs_mc::{EcpcsMc, EcpcsMcParams};
 pub use gwca::{Divergence, Gwca, GwcaParams};
+pub use hbgf::{Hbgf, HbgfParams, HbgfPartition};
+pub use hgpa::{EdgeWeights, Hgpa, HgpaParams};
 pub use kcc::{Kcc, KccParams, Utility};
 pub use local_search::{LocalSearch, LocalSearchParams};
 pub use lwea::{Lwea, LweaParams};
+pub use lwgp::{Lwgp, LwgpParams};
+pub use mcla::{Mcla, MclaParams};
 pub use method::{
     ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, ParameterInfo, Shape, method,
 };
@@ -45,6 +60,7 @@ pub use rce::{Rce, RceParams};
 pub use rmsc::{Rmsc, RmscParams, Symmetry};
 pub use sa::{Sa, SaParams};
 pub use scec::{OnMissing, Scec, ScecParams, ScecStart};
+pub use sec::{Sec, SecParams};
 pub use settings::Settings;
 pub use voting::{Voting, VotingParams};
 pub use wmi::{Wmi, WmiOrder, WmiParams, WmiVariant};
