@@ -97,6 +97,21 @@ pub(crate) fn hard_ensemble<const N: usize>(members: &[[i64; N]]) -> Ensemble {
     Ensemble::new(members.iter().enumerate().map(member).collect()).expect("members of one length")
 }
 
+/// The example of Strehl and Ghosh (2002, Table 1): seven objects, and a fourth clustering with gaps.
+pub(crate) fn strehl_and_ghosh() -> Ensemble {
+    let members = [
+        [1, 1, 1, 2, 2, 3, 3],
+        [2, 2, 2, 3, 3, 1, 1],
+        [1, 1, 2, 2, 3, 3, 3],
+        [1, 2, 0, 1, 2, 0, 0],
+    ];
+    let member = |(h, labels): (usize, &[i64; 7])| {
+        let labels = labels.map(|c| (c > 0).then_some(c));
+        HardMember::from_integers(format!("m{h}"), labels).into()
+    };
+    Ensemble::new(members.iter().enumerate().map(member).collect()).expect("members of one length")
+}
+
 /// The dense $u \times K$ incidence matrix $H$.
 pub(crate) fn dense_incidence(profiles: &Profiles) -> Matrix {
     let mut h = Matrix::zeros(profiles.len(), profiles.n_clusters());

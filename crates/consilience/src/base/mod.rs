@@ -31,7 +31,7 @@ pub use predict::nearest_centres;
 pub(crate) use restarts::{FITS_HELD, best_of_restarts};
 pub(crate) use row_kmeans::{Effort, RowKMeans, Rows};
 pub use scale::{SCALINGS, Scaler, Scaling};
-pub(crate) use spectral::MAX_BUILT;
 pub use spectral::{Embedding, Spectral, SpectralFit, SpectralParams, spectrum};
+pub(crate) use spectral::{MAX_BUILT, cost_of_order, spectral_cost};
 pub use start::Start;
 pub use table::{Float, Table};

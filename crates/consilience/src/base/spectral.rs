@@ -56,6 +56,25 @@ const LIMITS: Limits = Limits { whole: 1024, all_values: 2048, built: MAX_BUILT 
 /// The largest order of a matrix that is built from a [`Factor`].
 pub(crate) const MAX_BUILT: usize = 4096;
 
+/// How many bytes spectral clustering of `u` profiles with `n_clusters` clusters in all takes at its
+/// peak, with the diagonal kept.
+pub(crate) fn spectral_cost(u: usize, n_clusters: usize, k: usize) -> u64 {
+    cost_of_order(u.min(n_clusters), u, k)
+}
+
+/// The same where the eigenproblem is of order `order`.
+pub(crate) fn cost_of_order(order: usize, u: usize, k: usize) -> u64 {
+    let (order, u, k) = (order as u64, u as u64, k.min(u) as u64);
+    // The matrix, the eigenvectors and workspace of its decomposition, and partial sums; or the
+    // bases of the iteration.
+    let eigen = if order <= MAX_BUILT as u64 {
+        8 * order * order
+    } else {
+        12 * (order + u) * (k + k / 4 + 12)
+    };
+    8 * (eigen + u * (3 * k + 8))
+}
+
 /// Parameters of [spectral clustering](self), not yet checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpectralParams {

@@ -97,7 +97,10 @@ pub fn combine(
     debug_assert_eq!(fitted.labels.len(), profiles.len());
     let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles);
     if consensus.confidence.is_empty() {
-        consensus.confidence = support(profiles, &consensus.labels, consensus.k);
+        consensus.confidence = match &consensus.parted {
+            Some(parted) => support_of_parted(profiles, parted, consensus.k),
+            None => support(profiles, &consensus.labels, consensus.k),
+        };
     }
     Ok(consensus)
 }
@@ -285,4 +288,43 @@ fn support(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
         label => votes.support_of(profiles, s, label as usize),
     };
     labels.iter().enumerate().map(support_of).collect()
+}
+
+/// The same where the objects of a profile may have parted: the mean over its objects.
+fn support_of_parted(profiles: &Profiles, parted: &[u32], k: usize) -> Vec<f64> {
+    let mut parts: Vec<Vec<(u32, f64)>> = vec![Vec::new(); profiles.len()];
+    for (&s, &label) in profiles.map().iter().zip(parted) {
+        if s == NO_PROFILE || label == NO_CLUSTER {
+            continue;
+        }
+        let own = &mut parts[s as usize];
+        match own.iter_mut().find(|(part, _)| *part == label) {
+            Some((_, count)) => *count += 1.0,
+            None => own.push((label, 1.0)),
+        }
+    }
+    for own in &mut parts {
+        // Not by first appearance: sums must not depend on the order of the objects.
+        own.sort_unstable_by_key(|&(label, _)| label);
+        let all: f64 = own.iter().map(|(_, count)| count).sum();
+        own.iter_mut().for_each(|(_, count)| *count /= all);
+    }
+    let mut mass = vec![0.0; profiles.n_clusters()];
+    let mut shared = Matrix::zeros(profiles.n_clusters(), k);
+    for (s, (own, &w)) in parts.iter().zip(profiles.weights()).enumerate() {
+        profiles.for_each_entry(s, |_, c, p| {
+            mass[c] += w * p;
+            own.iter().for_each(|&(label, share)| shared[(c, label as usize)] += w * p * share);
+        });
+    }
+    let support_of = |(s, own): (usize, &Vec<(u32, f64)>)| {
+        let (mut sum, mut votes) = (0.0, 0.0);
+        profiles.for_each_entry(s, |_, c, p| {
+            let within = |&(label, share): &(u32, f64)| share * shared[(c, label as usize)];
+            sum += p * own.iter().map(within).sum::<f64>() / mass[c];
+            votes += p;
+        });
+        (sum / votes).clamp(0.0, 1.0)
+    };
+    parts.iter().enumerate().map(support_of).collect()
 }

@@ -3,8 +3,9 @@
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    anmi_greedy, bce, best_member, ea, ecpcs, gwca, kc, kcc, local_search, lwea, mmec, nmfc, pivot,
-    qmi, rce, relabel_vote, rmsc, robust_clusters, sa, scec, voting, voting_merging, wmi,
+    anmi_greedy, bce, best_member, cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
+    local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, qmi, rce, relabel_vote, rmsc,
+    robust_clusters, sa, scec, sec, voting, voting_merging, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -134,16 +135,22 @@ pub static METHODS: &[&MethodInfo] = &[
     &relabel_vote::BAGCLUST,
     &bce::INFO,
     &best_member::INFO,
+    &cspa::INFO,
     &ea::SINGLE,
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
     &ecpcs::INFO,
+    &ecpcs_mc::INFO,
     &gwca::INFO,
+    &hbgf::INFO,
+    &hgpa::INFO,
     &kc::INFO,
     &kcc::INFO,
     &local_search::INFO,
     &lwea::INFO,
+    &lwgp::INFO,
+    &mcla::INFO,
     &mmec::INFO,
     &nmfc::INFO,
     &pivot::INFO,
@@ -154,6 +161,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &robust_clusters::INFO,
     &sa::INFO,
     &scec::INFO,
+    &sec::INFO,
     &voting::INFO,
     &voting_merging::INFO,
     &wmi::W_MI,

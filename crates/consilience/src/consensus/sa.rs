@@ -37,7 +37,7 @@
 //!
 //! Time $O(u r^2 + K^3 + u r k)$ and k-means on $u \times k$ rows; memory $O(K^2 + u k)$.
 
-use crate::base::{MAX_BUILT, SpectralParams, spectrum};
+use crate::base::{SpectralParams, cost_of_order, spectral_cost, spectrum};
 use crate::choose_k::{cumulative_shares, dominating};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -159,17 +159,11 @@ impl ConsensusMethod for Sa {
 
     fn cost(&self, shape: &Shape) -> u64 {
         // Where the number of clusters is not known it is seldom above this.
-        let k = self.0.k.unwrap_or(32).min(shape.u) as u64;
-        let (u, n_clusters) = (shape.u as u64, shape.total_clusters as u64);
-        let order = if self.0.zero_diagonal { u } else { u.min(n_clusters) };
-        // The matrix, the eigenvectors and workspace of its decomposition, and partial sums; or
-        // the bases of the iteration.
-        let spectral = if order <= MAX_BUILT as u64 {
-            8 * order * order
-        } else {
-            12 * (order + u) * (k + k / 4 + 12)
-        };
-        8 * (spectral + u * (3 * k + 8))
+        let k = self.0.k.unwrap_or(32);
+        if self.0.zero_diagonal {
+            return cost_of_order(shape.u, shape.u, k);
+        }
+        spectral_cost(shape.u, shape.total_clusters, k)
     }
 
     fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {

@@ -43,6 +43,22 @@ impl<'a> Factor<'a> {
         Factor::new(profiles, rows, vec![1.0; profiles.n_clusters()])
     }
 
+    /// The factor of the *transfer cut*: objects and clusters are the sides of a bipartite graph
+    /// with edges $H \operatorname{diag}(e)$, `edges` holding one $e_c > 0$ a cluster, and
+    ///
+    /// $$ F F^T = H \operatorname{diag}(e) D_c^{-1} \operatorname{diag}(e) H^T
+    ///          = H \operatorname{diag}(e_c / \lvert c \rvert) H^T $$
+    ///
+    /// goes from objects to objects by way of the clusters, with $D_c$ the degrees and
+    /// $\lvert c \rvert$ the weights of the clusters. An object keeps the degree it has in the
+    /// bipartite graph, so the normalised cuts of both graphs have the same eigenvectors.
+    pub fn bipartite(profiles: &'a Profiles, edges: &[f64]) -> Self {
+        assert_eq!(edges.len(), profiles.n_clusters(), "one edge weight a cluster");
+        let sizes = profiles.cluster_weights();
+        let columns = edges.iter().zip(&sizes).map(|(e, size)| (e / size).sqrt()).collect();
+        Factor::new(profiles, vec![1.0; profiles.len()], columns)
+    }
+
     /// The profiles that the affinity is between.
     pub fn profiles(&self) -> &'a Profiles {
         self.profiles

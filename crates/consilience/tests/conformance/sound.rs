@@ -83,7 +83,17 @@ fn numbering(fit: &Fit, info: &MethodInfo) -> Result<(), String> {
     let c = &fit.consensus;
     let mut mass = vec![0.0; c.k];
     let mut first = vec![usize::MAX; c.k];
-    for (s, (&label, &w)) in c.labels.iter().zip(fit.profiles.weights()).enumerate() {
+    let (map, weights) = (fit.profiles.map(), fit.profiles.weights());
+    let labels: Vec<(u32, f64)> = match &c.parted {
+        // Equal objects share the weight of their profile.
+        Some(parted) => {
+            let size = |s: u32| map.iter().filter(|&&t| t == s).count() as f64;
+            let labelled = parted.iter().zip(map).filter(|(_, s)| **s != NO_PROFILE);
+            labelled.map(|(&label, &s)| (label, weights[s as usize] / size(s))).collect()
+        }
+        None => c.labels.iter().copied().zip(weights.iter().copied()).collect(),
+    };
+    for (s, &(label, w)) in labels.iter().enumerate() {
         if label == NO_CLUSTER && leaves_unassigned(info.name) {
             continue;
         }

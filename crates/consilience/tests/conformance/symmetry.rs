@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use consilience::consensus::Value;
 use consilience::ensemble::{Canonical, Profiles};
 
-use crate::told::{Fit, TOLERANCE, Told, by_appearance};
+use crate::told::{Fit, TOLERANCE, Told, by_appearance, whichever_of_equals};
 
 /// Whether `a` and `b` say the same of the profiles that a symmetry carries onto each other.
 pub(crate) fn are_images(a: &Fit, b: &Fit) -> Result<(), String> {
     let (order_a, order_b) = (Canonical::new(&a.profiles), Canonical::new(&b.profiles));
     same_ensemble(&order_a.profiles, &order_b.profiles)?;
-    told_by_place(a, &order_a)?.same_as(&told_by_place(b, &order_b)?)
+    told_by_place(a, &order_a).same_as(&told_by_place(b, &order_b))
 }
 
 /// Whether equal places hold equal profiles: the exchange of what stands there is a symmetry.
@@ -46,13 +46,24 @@ fn same_ensemble(a: &Profiles, b: &Profiles) -> Result<(), String> {
 }
 
 /// All that was told, by canonical places instead of objects and names.
-fn told_by_place(fit: &Fit, order: &Canonical) -> Result<Told, String> {
+fn told_by_place(fit: &Fit, order: &Canonical) -> Told {
     let consensus = &fit.consensus;
-    if consensus.parted.is_some() {
-        return Err("equal objects are parted".to_owned());
-    }
     let places = || order.profile_at.iter().map(|&s| s as usize);
-    let labels: Vec<_> = places().map(|s| Some(consensus.labels[s])).collect();
+    let labels = match &consensus.parted {
+        None => places().map(|s| Some(consensus.labels[s])).collect(),
+        // The labels of all objects of every place.
+        Some(parted) => {
+            let (mut labels, mut own) = (Vec::new(), Vec::new());
+            for s in places() {
+                let map = fit.profiles.map().iter().enumerate();
+                for (i, &profile) in map.filter(|(_, profile)| **profile as usize == s) {
+                    labels.push(Some(parted[i]));
+                    own.push(profile);
+                }
+            }
+            whichever_of_equals(&labels, &own)
+        }
+    };
     let groups = by_appearance(&labels);
     let mut group_of = vec![0; consensus.k];
     for (label, group) in labels.iter().flatten().zip(groups.iter().flatten()) {
@@ -86,12 +97,12 @@ fn told_by_place(fit: &Fit, order: &Canonical) -> Result<Told, String> {
             }
         }
     }
-    Ok(Told {
+    Told {
         groups,
         confidence: places().map(|s| Some(consensus.confidence[s])).collect(),
         membership,
         correspondences,
         of_members,
         objective: consensus.convergence.objective,
-    })
+    }
 }

@@ -43,6 +43,17 @@ const ROBUST_CLUSTERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Balanced cuts make parts of equal weight, whatever the members say.
+const BALANCED: &[(&str, &str)] = &[
+    ("a_unanimous_ensemble_is_returned", "unequal clusters are evened out: that is the method"),
+    ("one_clustering_comes_back", "unequal clusters are evened out: that is the method"),
+    ("clear_structure_is_found", "unequal clusters are evened out: that is the method"),
+    (
+        "a_weight_is_a_number_of_equal_rows",
+        "equal rows can be parted, one row of their weight cannot",
+    ),
+];
+
 static ROWS: &[Row] = &[
     Row { name: "anmi-greedy", k: Promise::AtMost, exempt: &[] },
     Row { name: "bagclust", k: Promise::Own, exempt: &[] },
@@ -55,6 +66,13 @@ static ROWS: &[Row] = &[
             "it answers with one member as it stands: what that does not label stays unassigned",
         )],
     },
+    Row { name: "cspa", k: Promise::Exactly, exempt: BALANCED },
+    Row { name: "ecpcs-mc", k: Promise::AtMost, exempt: &[] },
+    Row { name: "hbgf", k: Promise::AtMost, exempt: &[] },
+    Row { name: "hgpa", k: Promise::Exactly, exempt: BALANCED },
+    Row { name: "lwgp", k: Promise::AtMost, exempt: &[] },
+    Row { name: "mcla", k: Promise::AtMost, exempt: &[] },
+    Row { name: "sec", k: Promise::AtMost, exempt: &[] },
     Row { name: "ea-al", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "ea-cl", k: Promise::Exactly, exempt: &[] },
     Row { name: "ea-sl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },

@@ -77,6 +77,11 @@ impl Fit {
         };
         let mut labels = vec![None; order.len()];
         self.labels().into_iter().zip(order).for_each(|(l, &i)| labels[i as usize] = l);
+        if self.consensus.parted.is_some() {
+            let mut own = vec![0; order.len()];
+            self.profiles.map().iter().zip(order).for_each(|(&s, &i)| own[i as usize] = s);
+            labels = whichever_of_equals(&labels, &own);
+        }
         let groups = by_appearance(&labels);
         let mut group_of = vec![0; self.consensus.k];
         for (label, group) in labels.iter().zip(&groups) {
@@ -200,6 +205,28 @@ fn close(what: &str, a: &[Option<f64>], b: &[Option<f64>]) -> Result<(), String>
         }
     }
     Ok(())
+}
+
+/// The same numbers of objects of each profile in each cluster, handed out in an order that does not
+/// depend on who of equal objects had which: balanced cuts may part them, and then draw.
+pub(crate) fn whichever_of_equals(labels: &[Option<u32>], profiles: &[u32]) -> Vec<Option<u32>> {
+    let own = by_appearance(&profiles.iter().copied().map(Some).collect::<Vec<_>>());
+    let own: Vec<usize> = own.into_iter().flatten().collect();
+    let n_profiles = own.iter().max().map_or(0, |&p| p + 1);
+    let mut counts: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+    for (label, &p) in labels.iter().zip(&own) {
+        counts.entry(*label).or_insert_with(|| vec![0; n_profiles])[p] += 1;
+    }
+    let mut clusters: Vec<(Vec<usize>, Option<u32>)> =
+        counts.into_iter().map(|(label, counts)| (counts, label)).collect();
+    clusters.sort();
+    let give = |&p: &usize| {
+        let (counts, label) =
+            clusters.iter_mut().find(|(counts, _)| counts[p] > 0).expect("as many as objects");
+        counts[p] -= 1;
+        *label
+    };
+    own.iter().map(give).collect()
 }
 
 /// Numbers groups by first appearance.

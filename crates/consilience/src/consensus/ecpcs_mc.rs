@@ -1,0 +1,183 @@
+//! ECPCS-MC: meta-clustering by enhanced co-association, from the propagation of similarities
+//! between clusters.
+//!
+//! D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh. *Enhanced Ensemble Clustering via Fast
+//! Propagation of Cluster-Wise Similarities.* IEEE Trans. Systems, Man, and Cybernetics: Systems
+//! 51(1), 2021.
+//!
+//! 1. The $K$ clusters of all members are vertices, with the Jaccard similarity between two as edge.
+//! 2. A walker at a cluster goes to another with a probability in proportion to the edge. From every
+//!    cluster $i$ it takes $T$ steps; its *trajectory* $Z_i$ is the row of the $T$ distributions of
+//!    where it is after 1, 2, … steps.
+//! 3. Clusters are similar as their trajectories are, by the cosine of $Z_i$ and $Z_j$
+//!    ([`walks_of_clusters`](crate::ensemble::Profiles::walks_of_clusters)). So clusters
+//!    that share no object may be similar by way of others.
+//! 4. The clusters are parted in $k$ meta-clusters by the normalised cut of these similarities, and
+//!    objects go to the meta-cluster with which their mean membership is highest.
+//!
+//! # Where we depart from the paper
+//!
+//! * *A cluster without neighbours* (no other member labels its objects) cannot be walked from; it is
+//!   similar to itself alone.
+//! * *Ties* in the last step are drawn, once a profile.
+//! * *Normalised cut* by [spectral clustering](crate::base::spectral) after Ng, Jordan and Weiss.
+//!
+//! # Cost
+//!
+//! Time $O(u r^2 + T K^3 + u r k)$, memory $O(K^2 + u k)$.
+
+use crate::base::SpectralParams;
+use crate::consensus::competition::compete;
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Value};
+use crate::ensemble::Profiles;
+use crate::error::{Error, Result};
+use crate::run::Run;
+
+/// What there is to know about meta-clustering by propagated similarities.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "ecpcs-mc",
+    title: "meta-clustering by propagated similarities: clusters that random walks find alike are joined, and compete for the objects",
+    reference: "D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh. Enhanced Ensemble Clustering via \
+                Fast Propagation of Cluster-Wise Similarities. IEEE Trans. SMC: Systems 51(1), 2021.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("an absent label votes for no meta-cluster"),
+    takes_start: false,
+    parameters: &[
+        ParameterInfo {
+            name: "steps",
+            range: "steps >= 1",
+            default: "20",
+            help: "the length of the random walks between clusters",
+        },
+        ParameterInfo {
+            name: "restarts",
+            range: "restarts >= 1",
+            default: "10",
+            help: "starts of k-means on the embedding of the clusters; the best is kept",
+        },
+    ],
+    time: "O(u r^2 + T K^3 + u r k) for walks of T steps",
+    memory: "O(K^2 + u k)",
+    build: |k, settings| {
+        let mut params = EcpcsMcParams::new(k.unwrap_or(1));
+        if let Some(steps) = settings.integer("steps")? {
+            params = params.steps(steps);
+        }
+        if let Some(restarts) = settings.integer("restarts")? {
+            params = params.restarts(restarts);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// Parameters of [ECPCS-MC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EcpcsMcParams {
+    k: usize,
+    steps: usize,
+    restarts: usize,
+}
+
+impl EcpcsMcParams {
+    /// At most `k` clusters, walks of 20 steps, ten starts of k-means.
+    pub fn new(k: usize) -> Self {
+        EcpcsMcParams { k, steps: 20, restarts: 10 }
+    }
+
+    /// The length of the random walks, at least 1.
+    #[must_use]
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// How many starts of k-means are tried on the embedding, at least 1.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<EcpcsMc> {
+        if self.steps == 0 {
+            return Err(Error::parameter("steps", "at least 1", self.steps));
+        }
+        self.spectral(self.k).check()?;
+        Ok(EcpcsMc(self))
+    }
+
+    fn spectral(&self, k: usize) -> SpectralParams {
+        SpectralParams::new(k).restarts(self.restarts)
+    }
+}
+
+/// ECPCS-MC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EcpcsMc(EcpcsMcParams);
+
+impl ConsensusMethod for EcpcsMc {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        8 * (9 * all * all + all * (3 * k + 8) + u * (2 * k + 4))
+    }
+
+    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let n_clusters = profiles.n_clusters();
+        let k = self.0.k.min(n_clusters);
+        run.tick("random walks", 0, None)?;
+        let similarity = profiles.walks_of_clusters(self.0.steps, run)?;
+        run.tick("meta-clusters", 0, Some(1))?;
+        let spectral = self.0.spectral(k).check()?;
+        let fit = spectral.fit_affinity(similarity, &vec![1.0; n_clusters], run)?;
+        let mut consensus = compete(profiles, &fit.labels, fit.k, run);
+        consensus.diagnostics.push("normalised eigenvalues", Value::List(fit.values));
+        run.tick("meta-clusters", 1, Some(1))?;
+        Ok(consensus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consensus::{Settings, combine, method};
+    use crate::testing::{hard_ensemble, profiles};
+
+    /// The halves of a cluster share no object, but the other member joins them.
+    #[test]
+    fn clusters_without_common_objects_may_be_alike() {
+        let members = [[0, 0, 1, 1, 2, 2, 2, 2], [0, 0, 0, 0, 1, 1, 1, 2]];
+        let profiles = profiles(&hard_ensemble(&members));
+        let jaccard = Profiles::jaccard_of_clusters(profiles.gram(profiles.weights()));
+        assert_eq!(jaccard[(0, 1)], 0.0);
+        let alike = profiles.walks_of_clusters(20, &Run::new(0)).unwrap();
+        assert!(alike[(0, 1)] > 0.999 && alike[(0, 2)] < 1e-12, "{alike:?}");
+        let method = EcpcsMcParams::new(2).check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        let labels = consensus.object_labels(&profiles);
+        assert_eq!(labels, [0, 0, 0, 0, 1, 1, 1, 1].map(Some));
+    }
+
+    #[test]
+    fn walks_without_steps_are_refused() {
+        let build = |name: &str, value: &str| {
+            let settings = Settings::from_iter([(name, value)]);
+            method("ecpcs-mc").unwrap().with(Some(2), &settings).map(|_| ())
+        };
+        assert!(build("steps", "0").is_err());
+        assert!(build("restarts", "0").is_err());
+        assert_eq!(build("steps", "3"), Ok(()));
+    }
+}

@@ -1,0 +1,190 @@
+//! MCLA: the meta-clustering algorithm.
+//!
+//! A. Strehl, J. Ghosh. *Cluster Ensembles: A Knowledge Reuse Framework for Combining Multiple
+//! Partitions.* Journal of Machine Learning Research 3, 2002, section 3.4.
+//!
+//! 1. *Meta-graph.* The $K$ clusters of all members are vertices, weighted by their size; between
+//!    clusters $a$ and $b$ an edge has their Jaccard similarity
+//!    $G_{ab} / (G_{aa} + G_{bb} - G_{ab})$, with $G = H^T W H$ the overlaps.
+//! 2. *Cluster the clusters.* The meta-graph is cut in $k$ meta-clusters of about equal weight.
+//! 3. *Collapse.* The association of an object with a meta-cluster is the mean of its memberships in
+//!    the clusters of that meta-cluster.
+//! 4. *Compete.* An object goes to the meta-cluster of highest association; its confidence is the
+//!    share of that association in all its associations.
+//!
+//! A meta-cluster may win no object, so there may be fewer than $k$ clusters, also where the members
+//! have fewer than $k$ clusters together.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Ties* are drawn once a profile, not once an object: equal objects stay together.
+//! * *Balance.* Meta-clusters may weigh 3 % more than the mean, or as much as the size of the largest
+//!   cluster makes necessary. Many members that agree on clusters of very unequal size are still torn
+//!   apart: this is the method's own nature. The imbalance is among the diagnostics.
+//!
+//! # Cost
+//!
+//! Time $O(u r^2 + K^2 + u r k)$ and the cut; memory $O(K^2 + u k)$.
+
+use crate::consensus::balanced::{check_imbalance, report};
+use crate::consensus::competition::compete;
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::Consensus;
+use crate::ensemble::Profiles;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::run::Run;
+
+/// What there is to know about meta-clustering.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "mcla",
+    title: "meta-clustering: similar clusters of all members are joined, and then compete for the objects",
+    reference: "A. Strehl, J. Ghosh. Cluster Ensembles: A Knowledge Reuse Framework for Combining \
+                Multiple Partitions. JMLR 3, 2002.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("an absent label votes for no meta-cluster"),
+    takes_start: false,
+    parameters: &[ParameterInfo {
+        name: "imbalance",
+        range: "imbalance >= 0",
+        default: "0.03",
+        help: "how much heavier than the mean a meta-cluster may be, as a share",
+    }],
+    time: "O(u r^2 + K^2 + u r k), and the cut of a graph of K vertices",
+    memory: "O(K^2 + u k)",
+    build: |k, settings| {
+        let mut params = MclaParams::new(k.unwrap_or(1));
+        if let Some(imbalance) = settings.real("imbalance")? {
+            params = params.imbalance(imbalance);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// Parameters of [MCLA](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MclaParams {
+    k: usize,
+    imbalance: f64,
+}
+
+impl MclaParams {
+    /// At most `k` clusters, 3 % imbalance.
+    pub fn new(k: usize) -> Self {
+        MclaParams { k, imbalance: 0.03 }
+    }
+
+    /// How much heavier than the mean a meta-cluster may be, as a share, at least 0.
+    #[must_use]
+    pub fn imbalance(mut self, imbalance: f64) -> Self {
+        self.imbalance = imbalance;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Mcla> {
+        if self.k == 0 {
+            return Err(Error::parameter("k", "at least 1", self.k));
+        }
+        check_imbalance(self.imbalance)?;
+        Ok(Mcla(self))
+    }
+}
+
+/// MCLA with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mcla(MclaParams);
+
+impl ConsensusMethod for Mcla {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        // The overlaps, the graph and its copy for METIS or as a hypergraph; associations.
+        100 * all * all + 8 * (2 * u * k + 2 * all * k + 4 * u)
+    }
+
+    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.tick("meta-graph", 0, Some(3))?;
+        let k = self.0.k.min(profiles.n_clusters());
+        let graph = meta_graph(profiles);
+        run.tick("meta-clusters", 1, Some(3))?;
+        let parts = graph.partition(k, self.0.imbalance, run)?;
+        run.tick("competition", 2, Some(3))?;
+        let mut consensus = compete(profiles, &parts.labels, k, run);
+        report(INFO.name, &mut consensus, &parts, run);
+        run.tick("competition", 3, Some(3))?;
+        Ok(consensus)
+    }
+}
+
+/// The graph of all clusters with their Jaccard similarities.
+fn meta_graph(profiles: &Profiles) -> Graph {
+    let jaccard = Profiles::jaccard_of_clusters(profiles.gram(profiles.weights()));
+    let row = |a: usize| {
+        let row = jaccard.row(a).iter().enumerate();
+        row.filter(|(b, j)| *b != a && **j > 0.0).map(|(b, &j)| (b as u32, j)).collect()
+    };
+    let rows: Vec<Vec<(u32, f64)>> = (0..jaccard.nrows()).map(row).collect();
+    Graph::new(&profiles.cluster_weights(), &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consensus::outcome::Value;
+    use crate::consensus::{Settings, combine, method};
+    use crate::ensemble::Ensemble;
+    use crate::testing::{profiles, strehl_and_ghosh};
+
+    fn mcla(ensemble: &Ensemble, k: usize) -> (Profiles, Consensus) {
+        let profiles = profiles(ensemble);
+        let method = MclaParams::new(k).check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        (profiles, consensus)
+    }
+
+    /// The example of the paper: the meta-clusters are $\{h_3, h_4, h_9\}$,
+    /// $\{h_2, h_6, h_8, h_{10}\}$ and $\{h_1, h_5, h_7, h_{11}\}$ and the answer is
+    /// $(2, 2, 2, 3, 3, 1, 1)$.
+    #[test]
+    fn seven_objects_of_the_paper_are_combined() {
+        let (profiles, consensus) = mcla(&strehl_and_ghosh(), 3);
+        assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
+        let of = consensus.correspondences.unwrap();
+        let meta = |h: usize, c: usize| (0..3).find(|&m| of[h][(c, m)] == 1.0).unwrap();
+        // Clusters in order of first appearance in their member.
+        assert_eq!([meta(0, 2), meta(1, 2), meta(2, 2)], [2; 3]);
+        assert_eq!([meta(0, 0), meta(1, 0), meta(2, 0)], [0; 3]);
+        assert_eq!([meta(0, 1), meta(1, 1), meta(2, 1)], [1; 3]);
+    }
+
+    #[test]
+    fn fewer_clusters_in_all_than_asked_for_give_fewer() {
+        let ensemble = crate::testing::hard_ensemble(&[[0, 0, 1, 1], [0, 1, 0, 1]]);
+        let (_, consensus) = mcla(&ensemble, 4);
+        assert!((1..=4).contains(&consensus.k));
+        assert!(matches!(consensus.diagnostics.get("imbalance"), Some(Value::Number(_))));
+    }
+
+    #[test]
+    fn an_imbalance_below_nought_is_refused() {
+        let build = |value: &str| {
+            let settings = Settings::from_iter([("imbalance", value)]);
+            method("mcla").unwrap().with(Some(2), &settings).map(|_| ())
+        };
+        for bad in ["-0.1", "NaN", "inf"] {
+            assert!(build(bad).is_err(), "{bad}");
+        }
+        assert_eq!(build("0"), Ok(()));
+    }
+}

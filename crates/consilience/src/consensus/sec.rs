@@ -1,0 +1,382 @@
+//! SEC: spectral ensemble clustering as weighted k-means.
+//!
+//! H. Liu, T. Liu, J. Wu, D. Tao, Y. Fu. *Spectral Ensemble Clustering.* KDD 2015.
+//!
+//! The normalised cut of the co-association matrix $S = H H^T$ in $k$ parts needs no eigenvectors
+//! (Theorem 1): with the degrees $d_i = \sum_j w_j S_{ij}$ its objective is, but for a constant, that
+//! of k-means
+//!
+//! $$ \min \sum_i w_i d_i \Big\lVert \frac{h_i}{d_i} - m_{y_i} \Big\rVert^2 $$
+//!
+//! of the rows $h_i / d_i$ with weights $w_i d_i$. A degree is the total size of the clusters that an
+//! object is in. Distances are look-ups of $r$ numbers a centre, for $\lVert h_i \rVert$ does not
+//! change.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Starts* by k-means++; the best of ten.
+//! * *Missing labels* are nought in $h_i$, as the paper treats incomplete members.
+//! * *Soft members.* $H$ holds memberships.
+//!
+//! # Cost
+//!
+//! Time $O(t u r k)$ for $t$ iterations of all starts, memory $O(u k + K k)$.
+
+use rayon::prelude::*;
+
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Stop};
+use crate::ensemble::Profiles;
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::{Rng, Stream};
+use crate::run::Run;
+
+/// What there is to know about spectral ensemble clustering.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "sec",
+    title: "spectral ensemble clustering: the normalised cut of the co-association matrix as weighted k-means",
+    reference: "H. Liu, T. Liu, J. Wu, D. Tao, Y. Fu. Spectral Ensemble Clustering. KDD 2015.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Uses,
+    missing: Some("an absent label agrees with none"),
+    takes_start: false,
+    parameters: &[
+        ParameterInfo {
+            name: "restarts",
+            range: "restarts >= 1",
+            default: "10",
+            help: "starts; the best is kept",
+        },
+        ParameterInfo {
+            name: "max_iter",
+            range: "max_iter >= 1",
+            default: "100",
+            help: "the largest number of iterations of a start",
+        },
+    ],
+    time: "O(t u r k)",
+    memory: "O(u k + K k)",
+    build: |k, settings| {
+        let mut params = SecParams::new(k.unwrap_or(1));
+        if let Some(restarts) = settings.integer("restarts")? {
+            params = params.restarts(restarts);
+        }
+        if let Some(max_iter) = settings.integer("max_iter")? {
+            params = params.max_iter(max_iter);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// Parameters of [SEC](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecParams {
+    k: usize,
+    restarts: usize,
+    max_iter: usize,
+}
+
+impl SecParams {
+    /// At most `k` clusters, ten starts of at most 100 iterations.
+    pub fn new(k: usize) -> Self {
+        SecParams { k, restarts: 10, max_iter: 100 }
+    }
+
+    /// How many starts are tried, at least 1.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of iterations of a start, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Sec> {
+        for (name, value) in
+            [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)]
+        {
+            if value == 0 {
+                return Err(Error::parameter(name, "at least 1", value));
+            }
+        }
+        Ok(Sec(self))
+    }
+}
+
+/// SEC with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sec(SecParams);
+
+impl ConsensusMethod for Sec {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        let partial_sums = u.div_ceil(8192) * all * k;
+        8 * (u * (k + 6) + 6 * all * k + partial_sums)
+    }
+
+    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.check()?;
+        let problem = Problem::new(profiles);
+        let mut best: Option<Fit> = None;
+        for i in 0..self.0.restarts as u64 {
+            let fit = problem.fit(self.0.k, self.0.max_iter, i, run)?;
+            if best.as_ref().is_none_or(|best| fit.objective() < best.objective()) {
+                best = Some(fit);
+            }
+        }
+        let best = best.expect("restarts is at least 1");
+        Ok(Consensus {
+            convergence: Convergence {
+                objective: Some(best.objective()),
+                iterations: best.trace.len() - 1,
+                stop: best.stop,
+                trace: best.trace,
+            },
+            ..Consensus::from_labels(best.labels, self.0.k)
+        })
+    }
+}
+
+/// One run of weighted k-means.
+struct Fit {
+    labels: Vec<u32>,
+    /// The objective of the start and after every iteration.
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl Fit {
+    fn objective(&self) -> f64 {
+        *self.trace.last().expect("the start is there")
+    }
+}
+
+/// The rows $h_s / d_s$ with their weights.
+struct Problem<'a> {
+    profiles: &'a Profiles,
+    degrees: Vec<f64>,
+    /// $\lVert h_s / d_s \rVert^2$.
+    norms: Vec<f64>,
+    /// $w_s d_s$.
+    weights: Vec<f64>,
+}
+
+impl<'a> Problem<'a> {
+    fn new(profiles: &'a Profiles) -> Self {
+        let sizes = profiles.cluster_weights();
+        let degrees = profiles.spread(&Matrix::from_vec(sizes.len(), 1, sizes)).into_vec();
+        let norm = |(s, d): (usize, &f64)| {
+            let mut sum = 0.0;
+            profiles.for_each_entry(s, |_, _, p| sum += p * p);
+            sum / (d * d)
+        };
+        let norms = degrees.iter().enumerate().map(norm).collect();
+        let weights = degrees.iter().zip(profiles.weights()).map(|(d, w)| d * w).collect();
+        Problem { profiles, degrees, norms, weights }
+    }
+
+    /// For every profile the nearest of these centres (columns), the lowest of equals, and the
+    /// squared distance.
+    fn nearest(&self, centres: &Matrix) -> (Vec<u32>, Vec<f64>) {
+        let k = centres.ncols();
+        let squares: Vec<f64> =
+            (0..k).map(|j| (0..centres.nrows()).map(|c| centres[(c, j)].powi(2)).sum()).collect();
+        let products = self.profiles.spread(centres);
+        let nearest = |s: usize| {
+            let mut best = (0, f64::INFINITY);
+            for (j, (product, square)) in products.row(s).iter().zip(&squares).enumerate() {
+                let distance = self.norms[s] - 2.0 * product / self.degrees[s] + square;
+                if distance < best.1 {
+                    best = (j as u32, distance);
+                }
+            }
+            (best.0, best.1.max(0.0))
+        };
+        (0..self.profiles.len()).into_par_iter().with_min_len(1024).map(nearest).unzip()
+    }
+
+    /// The centres of these clusters, as columns; nought where a cluster is empty.
+    fn centres(&self, labels: &[u32], k: usize) -> Matrix {
+        let all = self.profiles.n_clusters();
+        let own = self.profiles.weights();
+        let sums = self.profiles.sum_over_chunks(all * k, |s, sums| {
+            self.profiles.for_each_entry(s, |_, c, p| {
+                sums[c * k + labels[s] as usize] += own[s] * p;
+            });
+        });
+        let mut mass = vec![0.0; k];
+        labels.iter().zip(&self.weights).for_each(|(&j, a)| mass[j as usize] += a);
+        Matrix::from_fn(
+            all,
+            k,
+            |c, j| {
+                if mass[j] > 0.0 { sums.0[c * k + j] / mass[j] } else { 0.0 }
+            },
+        )
+    }
+
+    fn objective(&self, distances: &[f64]) -> f64 {
+        distances.iter().zip(&self.weights).map(|(d, a)| a * d).sum()
+    }
+
+    /// Centres at rows far from each other; fewer where fewer rows differ.
+    fn start(&self, k: usize, rng: &mut Rng) -> Matrix {
+        let all = self.profiles.n_clusters();
+        let mut distances = vec![f64::INFINITY; self.profiles.len()];
+        let mut chosen: Vec<Matrix> = Vec::with_capacity(k);
+        let mut next = rng.weighted(&self.weights);
+        while chosen.len() < k {
+            let mut centre = Matrix::zeros(all, 1);
+            self.profiles.for_each_entry(next, |_, c, p| centre[(c, 0)] = p / self.degrees[next]);
+            let (_, to_this) = self.nearest(&centre);
+            distances.iter_mut().zip(to_this).for_each(|(d, new)| *d = d.min(new));
+            chosen.push(centre);
+            // What rounding leaves of the distance to a row itself is no distance.
+            let chance = |s: usize| {
+                let far = distances[s] > 1e-12 * self.norms[s];
+                if far { self.weights[s] * distances[s] } else { 0.0 }
+            };
+            let chances: Vec<f64> = (0..distances.len()).map(chance).collect();
+            if chances.iter().all(|&chance| chance == 0.0) {
+                break;
+            }
+            next = rng.weighted(&chances);
+        }
+        Matrix::from_fn(all, chosen.len(), |c, j| chosen[j][(c, 0)])
+    }
+
+    fn fit(&self, k: usize, max_iter: usize, restart: u64, run: &Run) -> Result<Fit> {
+        let mut centres = self.start(k, &mut run.rng(Stream::Restart(restart)));
+        let k = centres.ncols();
+        let (mut labels, mut distances) = self.nearest(&centres);
+        let mut trace = vec![self.objective(&distances)];
+        for _ in 0..max_iter {
+            run.tick("weighted k-means", trace.len() as u64, None)?;
+            self.fill(&mut labels, &mut distances, k);
+            centres = self.centres(&labels, k);
+            let (next, to_centres) = self.nearest(&centres);
+            let settled = next == labels;
+            (labels, distances) = (next, to_centres);
+            trace.push(self.objective(&distances));
+            if settled {
+                return Ok(Fit { labels, trace, stop: Stop::Converged });
+            }
+        }
+        Ok(Fit { labels, trace, stop: Stop::MaxIterations })
+    }
+
+    /// Gives every empty cluster the row that costs most where it is.
+    fn fill(&self, labels: &mut [u32], distances: &mut [f64], k: usize) {
+        let mut counts = vec![0usize; k];
+        labels.iter().for_each(|&j| counts[j as usize] += 1);
+        for empty in 0..k {
+            if counts[empty] > 0 {
+                continue;
+            }
+            let cost = |s: &usize| self.weights[*s] * distances[*s];
+            let movable = (0..labels.len()).filter(|&s| counts[labels[s] as usize] > 1);
+            let Some(far) = movable.max_by(|a, b| cost(a).total_cmp(&cost(b))) else {
+                return;
+            };
+            counts[labels[far] as usize] -= 1;
+            counts[empty] = 1;
+            labels[far] = empty as u32;
+            distances[far] = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consensus::{Settings, combine, method};
+    use crate::linalg::product;
+    use crate::testing::{Kinds, dense_incidence, ensembles, profiles, strehl_and_ghosh};
+
+    #[test]
+    fn seven_objects_of_strehl_and_ghosh_are_combined() {
+        let profiles = profiles(&strehl_and_ghosh());
+        let method = SecParams::new(3).check().unwrap();
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
+    }
+
+    proptest! {
+        /// Theorem 1: k-means' objective is a constant less the normalised association
+        /// $\sum_j \mathrm{assoc}(j, j) / \mathrm{deg}(j)$.
+        #[test]
+        fn the_objective_is_the_normalised_cut(
+            ensemble in ensembles(Kinds::ALL, 12, 4), seed: u64
+        ) {
+            let profiles = profiles(&ensemble);
+            let (u, w, k) = (profiles.len(), profiles.weights(), 3);
+            let problem = Problem::new(&profiles);
+            let h = dense_incidence(&profiles);
+            let s = product(h.as_faer(), h.as_faer().transpose());
+            let mut rng = Run::new(seed).rng(Stream::Data);
+            let labels: Vec<u32> = (0..u).map(|_| rng.below(k) as u32).collect();
+            let centres = problem.centres(&labels, k);
+            let mut objective = 0.0;
+            for i in 0..u {
+                let degree: f64 = (0..u).map(|j| w[j] * s[(i, j)]).sum();
+                prop_assert!((degree - problem.degrees[i]).abs() < 1e-9);
+                let away = |c: usize| h[(i, c)] / degree - centres[(c, labels[i] as usize)];
+                let distance: f64 = (0..h.ncols()).map(|c| away(c).powi(2)).sum();
+                objective += w[i] * degree * distance;
+            }
+            let mut right: f64 = (0..u).map(|i| w[i] * s[(i, i)] / problem.degrees[i]).sum();
+            for j in 0..k as u32 {
+                let of = |i: &usize| labels[*i] == j;
+                let within: f64 = (0..u)
+                    .filter(of)
+                    .flat_map(|a| (0..u).filter(of).map(move |b| (a, b)))
+                    .map(|(a, b)| w[a] * w[b] * s[(a, b)])
+                    .sum();
+                let degree: f64 = (0..u).filter(of).map(|a| problem.weights[a]).sum();
+                right -= if degree > 0.0 { within / degree } else { 0.0 };
+            }
+            prop_assert!((objective - right).abs() < 1e-9, "{objective} {right}");
+        }
+
+        #[test]
+        fn the_objective_never_rises(
+            ensemble in ensembles(Kinds::ALL, 20, 5), k in 1..5usize, seed: u64
+        ) {
+            let profiles = profiles(&ensemble);
+            let fit = Problem::new(&profiles).fit(k, 50, 0, &Run::new(seed).threads(1)).unwrap();
+            for pair in fit.trace.windows(2) {
+                prop_assert!(pair[1] <= pair[0] + 1e-12, "{:?}", fit.trace);
+            }
+        }
+    }
+
+    #[test]
+    fn noughts_are_refused() {
+        let build = |name: &str| {
+            let settings = Settings::from_iter([(name, "0")]);
+            method("sec").unwrap().with(Some(2), &settings).map(|_| ())
+        };
+        assert!(build("restarts").is_err());
+        assert!(build("max_iter").is_err());
+        assert!(SecParams::new(0).check().is_err());
+    }
+}
