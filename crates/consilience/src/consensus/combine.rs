@@ -97,7 +97,10 @@ pub fn combine(
     debug_assert_eq!(fitted.labels.len(), profiles.len());
     let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles);
     if consensus.confidence.is_empty() {
-        consensus.confidence = support(profiles, &consensus.labels, consensus.k);
+        consensus.confidence = match &consensus.membership {
+            Some(membership) => own_memberships(membership, &consensus.labels),
+            None => support(profiles, &consensus.labels, consensus.k),
+        };
     }
     Ok(consensus)
 }
@@ -275,6 +278,12 @@ fn with_unit_rows(mut matrix: Matrix) -> Matrix {
         row.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
     }
     matrix
+}
+
+/// The membership of each profile in its own cluster.
+fn own_memberships(membership: &Matrix, labels: &[u32]) -> Vec<f64> {
+    let own = |(row, &label): (&[f64], &u32)| row.get(label as usize).copied().unwrap_or(0.0);
+    membership.iter_rows().zip(labels).map(own).map(|p| p.clamp(0.0, 1.0)).collect()
 }
 
 /// The members' [support](Votes::support_of) of each profile's label.

@@ -49,11 +49,12 @@
 //!
 //! # Cost
 //!
-//! Time $O(u^3 + u^2 r)$ an iteration, about one eigendecomposition and three matrix products; memory
-//! five to six $u \times u$ matrices. One decomposition cannot be interrupted; cancelling is noticed
-//! between the steps of an iteration.
+//! Time $O(u^3)$ an iteration for hard members, one eigendecomposition and three matrix products and
+//! little else, and $O(u^2 K)$ more for soft ones; memory five to six $u \times u$ matrices. One
+//! decomposition cannot be interrupted; cancelling is noticed between the steps of an iteration.
 
 mod clean;
+mod kernel;
 mod learn;
 mod pairs;
 
@@ -117,7 +118,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             help: "starts of k-means in the final spectral clustering; the best is kept",
         },
     ],
-    time: "O(t (u^3 + u^2 r))",
+    time: "O(t u^3 + u^2 r), soft members O(t u^2 K) more",
     memory: "O(u^2): six matrices of u x u",
     build: |k, settings| {
         let mut params = RceParams::new(k.unwrap_or(0));
@@ -316,7 +317,7 @@ impl Rce {
             }
         }
         trace.push(learner.objective(run)?);
-        let (errors, observed) = learner.noise();
+        let (errors, observed) = learner.noise(run)?;
 
         run.tick("spectral clustering", 0, None)?;
         let affinity = learner.into_affinity();

@@ -178,7 +178,7 @@ proptest! {
             let expected = slow.objective();
             let objective = fast.objective(&run).unwrap();
             prop_assert!((objective - expected).abs() < 1e-9 * (1.0 + expected.abs()));
-            let (noise, _) = fast.noise();
+            let (noise, _) = fast.noise(&run).unwrap();
             for (i, noise) in noise.iter().enumerate() {
                 prop_assert!((noise - slow.noise(i)).abs() < 1e-9 * (1.0 + noise));
             }
