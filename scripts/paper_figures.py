@@ -243,7 +243,9 @@ def rce(bench):
         for seed in range(10):
             bench.run(name, seed, *options, "-m", "rce", "-k", k)
             ways = {"rce": None, "spectral": ["-m", "sa", "-k", k]}
-            ways["rce, lambda1=grid"] = ["-m", "rce", "-k", k, "--set", "lambda1=grid"]
+            sharp = ["-m", "rce", "-k", k, "--set", "lambda2=1", "--set", "tol=1e-4"]
+            ways["lambda2=1"] = sharp
+            ways["lambda2=1 lambda1=grid"] = [*sharp, "--set", "lambda1=grid"]
             if bench.grid:
                 for e in POWERS:
                     for f in POWERS:
@@ -257,8 +259,10 @@ def rce(bench):
                 scores.setdefault(way, []).append((found["accuracy"], found["nmi-max"]))
         mean = {way: [statistics.mean(x) for x in zip(*found)] for way, found in scores.items()}
         rows.append((name, "paper, tuned on the classes", f"{accuracy:.4f}", f"{nmi:.4f}"))
-        told = [("rce", "ours, default"), ("rce, lambda1=grid", "ours, lambda1=grid (no classes)")]
+        told = [("rce", "ours, default")]
         told.append(("spectral", "spectral clustering of the same co-association (`sa`, k given)"))
+        told.append(("lambda2=1", "ours, lambda2=1 tol=1e-4"))
+        told.append(("lambda2=1 lambda1=grid", "ours, lambda2=1 tol=1e-4, lambda1=grid (no classes)"))
         for way, words in told:
             found = list(zip(*scores[way]))
             rows.append((name, words, spread(found[0]), spread(found[1])))

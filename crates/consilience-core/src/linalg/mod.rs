@@ -20,4 +20,4 @@ pub use shrink::shrink_singular_values;
 pub use simplex::{minimise_on_simplex, project_to_simplex};
 pub use trajectories::trajectory_cosines;
 pub use vectorised::vectorised;
-pub use xlogx::{XLogXTable, xlogx, xlogx_branchless};
+pub use xlogx::{XLogXTable, ln_branchless, xlogx, xlogx_branchless};

@@ -8,13 +8,22 @@ pub fn xlogx(t: f64) -> f64 {
 }
 
 /// $t \ln t$ for $t \ge 0$ without branches, so that loops over it vectorise; within a few roundings
-/// of [`xlogx`]. Multiplications and additions are not fused, so all machines give the same bits.
+/// of [`xlogx`].
+#[inline(always)]
+pub fn xlogx_branchless(t: f64) -> f64 {
+    // The logarithm of 0 is finite here, and the product 0.
+    t * ln_branchless(t)
+}
+
+/// $\ln t$ for normal $t > 0$ without branches, so that loops over it vectorise; within a few roundings.
+/// Multiplications and additions are not fused, so all machines give the same bits. Of 0 it makes some
+/// finite number.
 ///
 /// With $t = 2^e m$, $m \in [\sqrt{1/2}, \sqrt 2)$ and $s = (m - 1) / (m + 1)$:
 /// $\ln t = e \ln 2 + 2 (s + s^3 / 3 + s^5 / 5 + \ldots)$; as $s^2 < 0.0295$, eleven terms reach
 /// the last bit.
 #[inline(always)]
-pub fn xlogx_branchless(t: f64) -> f64 {
+pub fn ln_branchless(t: f64) -> f64 {
     const MANTISSA: u32 = 52;
     const ONE: u64 = 1.0f64.to_bits();
     const SQRT_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
@@ -41,8 +50,7 @@ pub fn xlogx_branchless(t: f64) -> f64 {
                                 + z * (1.0 / 15.0
                                     + z * (1.0 / 17.0 + z * (1.0 / 19.0 + z * (1.0 / 21.0))))))))));
     let small = 2.0 * s;
-    // 0 has exponent -1023 and mantissa 1: the logarithm is finite and the product 0.
-    t * (e * LN_2_HIGH + (small + (small * tail + e * LN_2_LOW)))
+    e * LN_2_HIGH + (small + (small * tail + e * LN_2_LOW))
 }
 
 /// $f(t) = t \ln t$ at the whole numbers $0 \ldots n$: a logarithm less in every inner loop over

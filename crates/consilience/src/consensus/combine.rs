@@ -97,9 +97,10 @@ pub fn combine(
     debug_assert_eq!(fitted.labels.len(), profiles.len());
     let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles);
     if consensus.confidence.is_empty() {
-        consensus.confidence = match &consensus.parted {
-            Some(parted) => support_of_parted(profiles, parted, consensus.k),
-            None => support(profiles, &consensus.labels, consensus.k),
+        consensus.confidence = match (&consensus.parted, &consensus.membership) {
+            (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
+            (None, Some(membership)) => own_memberships(membership, &consensus.labels),
+            (None, None) => support(profiles, &consensus.labels, consensus.k),
         };
     }
     Ok(consensus)
@@ -278,6 +279,12 @@ fn with_unit_rows(mut matrix: Matrix) -> Matrix {
         row.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
     }
     matrix
+}
+
+/// The membership of each profile in its own cluster.
+fn own_memberships(membership: &Matrix, labels: &[u32]) -> Vec<f64> {
+    let own = |(row, &label): (&[f64], &u32)| row.get(label as usize).copied().unwrap_or(0.0);
+    membership.iter_rows().zip(labels).map(own).map(|p| p.clamp(0.0, 1.0)).collect()
 }
 
 /// The members' [support](Votes::support_of) of each profile's label.

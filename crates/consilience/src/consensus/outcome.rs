@@ -24,7 +24,8 @@ pub struct Consensus {
     /// The number of clusters.
     pub k: usize,
     /// How sure the label of each profile is, in [0, 1]. A method that has no measure of its own
-    /// leaves this empty and [`combine`](crate::consensus::combine) fills in the members' support.
+    /// leaves this empty and [`combine`](crate::consensus::combine) fills in the profile's membership
+    /// in its cluster, or where there is no soft consensus the members' support.
     pub confidence: Vec<f64>,
     /// The soft consensus, u × k, rows summing to 1.
     pub membership: Option<Matrix>,

@@ -103,7 +103,7 @@ mod tests {
     use crate::metrics::accuracy;
     use proptest::prelude::*;
 
-    /// Section 4.4 as written: again and again the largest fraction among the unmatched.
+    /// Section 3 of the paper as written: again and again the largest fraction among the unmatched.
     fn slow(table: &Matrix) -> (Vec<(usize, usize)>, u64) {
         let at = |c: usize, l: usize| table[(c, l)] as u64;
         let row = |c| (0..table.ncols()).map(|l| at(c, l)).sum::<u64>();

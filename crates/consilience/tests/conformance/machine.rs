@@ -1,17 +1,26 @@
 //! Threads, cancelling, memory.
 
-use consilience::consensus::{MethodInfo, Shape, combine, prepare};
+use consilience::consensus::{MethodInfo, Settings, Shape, combine, prepare};
 use consilience::{CancelFlag, Error, Run};
 
 use crate::order::{some_k, structured};
 use crate::support::{Draft, rng};
-use crate::told::{build, ks, run, try_fit};
+use crate::told::{build, ks, run};
 
-fn same_bits(draft: &Draft, info: &'static MethodInfo, k: Option<usize>) -> Result<(), String> {
+fn same_bits(
+    draft: &Draft,
+    info: &'static MethodInfo,
+    k: Option<usize>,
+    settings: &Settings,
+) -> Result<(), String> {
+    let consensus = |run: &Run| {
+        let profiles = prepare(&draft.try_ensemble()?, info, run)?;
+        combine(&profiles, info.with(k, settings)?.as_ref(), None, run)
+    };
     // The debug form of a float is exact and tells -0 from 0.
     let bits = |threads| {
-        let fit = try_fit(draft, info, k, &Run::new(3).threads(threads));
-        fit.map(|f| format!("{:?}", f.consensus)).map_err(|e| e.to_string())
+        let consensus = consensus(&Run::new(3).threads(threads));
+        consensus.map(|c| format!("{c:?}")).map_err(|e| e.to_string())
     };
     let one = bits(1)?;
     for threads in [2, 3] {
@@ -33,7 +42,7 @@ fn same_bits(draft: &Draft, info: &'static MethodInfo, k: Option<usize>) -> Resu
 pub(crate) fn threads_change_no_bit(info: &'static MethodInfo) -> Result<(), String> {
     for draft in structured(info) {
         for k in ks(info, some_k(&draft, info)?) {
-            same_bits(&draft, info, k)?;
+            same_bits(&draft, info, k, &Settings::default())?;
         }
     }
     Ok(())
@@ -44,19 +53,22 @@ pub(crate) fn threads_change_no_bit_in_large_ensembles(
     info: &'static MethodInfo,
 ) -> Result<(), String> {
     // Methods that hold a matrix over all pairs get an ensemble whose matrix is modest.
-    const MODEST: u64 = 16 << 20;
-    let (n, r) = [20_000, 400, 150]
+    const MODEST: u64 = 64 << 20;
+    let (n, r) = [20_000, 1000, 400, 150]
         .into_iter()
         .map(|n| (n, 9))
         .find(|&(n, r)| {
             let shape = Shape { n, u: n, r, total_clusters: 5 * r, missing: false };
             build(info, ks(info, 4)[0]).cost(&shape) <= MODEST
         })
-        .ok_or("needs more than 16 MiB for 150 objects")?;
+        .ok_or("needs more than 64 MiB for 150 objects")?;
+    // What depends on threads does so from the first iteration on.
+    let iterates = info.parameters.iter().any(|parameter| parameter.name == "max_iter");
+    let settings = Settings::from_iter(iterates.then_some(("max_iter", "3")));
     let mut rng = rng(200);
     let truth: Vec<i64> = (0..n).map(|_| rng.below(5) as i64).collect();
     let draft = crate::support::planted(&truth, r, 0.4, &mut rng);
-    same_bits(&draft, info, ks(info, 4)[0])
+    same_bits(&draft, info, ks(info, 4)[0], &settings)
 }
 
 /// A raised flag stops the front door, and the method itself.

@@ -30,6 +30,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bounds for the mean consensus `s`, in (0, 1).
+    #[inline(always)]
     pub(super) fn new(s: f64, lambda: f64) -> Self {
         let rest = 1.0 - s;
         let (sum, difference) = (1.0 + lambda, 1.0 - lambda);
@@ -53,7 +54,7 @@ impl Bounds {
 }
 
 /// What the cleaned values of all members say about one pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Cleaned {
     /// How many members observe the pair, $m$.
     pub(super) observed: f64,
@@ -66,14 +67,6 @@ pub(super) struct Cleaned {
 }
 
 impl Cleaned {
-    /// Hard members: `agree` of `observed` have $c = 1$, the others $c = 0$.
-    pub(super) fn hard(bounds: &Bounds, agree: f64, observed: f64) -> Self {
-        let mut cleaned = Cleaned { observed, ..Cleaned::default() };
-        cleaned.error = agree * bounds.above_high + (observed - agree) * bounds.low;
-        cleaned.add_bounds(bounds, agree, observed - agree);
-        cleaned
-    }
-
     /// Adds members with connective values `values`, in [0, 1].
     pub(super) fn add_soft(&mut self, bounds: &Bounds, values: impl Iterator<Item = f64>) {
         /// Factors are above 1e-17, so a product of as many is a normal number.
@@ -115,11 +108,6 @@ impl Cleaned {
             self.c += at_low * (bounds.above_low / bounds.low).ln();
             self.log_rest += at_low * bounds.above_low.ln();
         }
-    }
-
-    /// $\sum_i \mathrm{KL}(a \Vert y_i)$ for consensus `a`, given $\log a$ and $\log (1 - a)$.
-    pub(super) fn divergence(&self, a: f64, log_a: f64, log_rest: f64) -> f64 {
-        self.observed * (a * log_a + (1.0 - a) * log_rest) + a * self.c - self.log_rest
     }
 }
 
@@ -206,34 +194,6 @@ mod tests {
             prop_assert!((bounds.low + bounds.above_low - 1.0).abs() < 1e-15);
             prop_assert!((bounds.high + bounds.above_high - 1.0).abs() < 1e-15);
             prop_assert!(bounds.low <= s * (1.0 + 1e-15) && s <= bounds.high * (1.0 + 1e-15));
-        }
-
-        /// Sums over members are those of one member after the other.
-        #[test]
-        fn members_add_up(
-            s in 1e-6..0.999_999f64,
-            lambda in 0.01..10.0f64,
-            soft in prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0], 0..40),
-            (agree, differ) in (0..5u8, 0..5u8),
-        ) {
-            let bounds = Bounds::new(s, lambda);
-            let (agree, differ) = (f64::from(agree), f64::from(differ));
-            let mut fast = Cleaned::hard(&bounds, agree, agree + differ);
-            fast.add_soft(&bounds, soft.iter().copied());
-            let hard = std::iter::repeat_n(1.0, agree as usize)
-                .chain(std::iter::repeat_n(0.0, differ as usize));
-            let (mut c, mut divergence, mut errors, mut m) = (0.0, 0.0, 0.0, 0.0);
-            for value in hard.chain(soft.iter().copied()) {
-                let y = value.max(bounds.low).min(bounds.high);
-                c += ((1.0 - y) / y).ln();
-                divergence += s * (s / y).ln() + (1.0 - s) * ((1.0 - s) / (1.0 - y)).ln();
-                errors += (value - y).abs();
-                m += 1.0;
-            }
-            let close = |x: f64, y: f64| (x - y).abs() < 1e-9 * (1.0 + m);
-            prop_assert_eq!(fast.observed, m);
-            prop_assert!(close(fast.c, c) && close(fast.error, errors));
-            prop_assert!(close(fast.divergence(s, s.ln(), (1.0 - s).ln()), divergence));
         }
     }
 }

@@ -20,17 +20,14 @@
 
 use rayon::prelude::*;
 
-use crate::consensus::rce::clean::{self, Bounds, Cleaned};
+use crate::consensus::rce::clean::{self, Bounds};
+use crate::consensus::rce::kernel::{DELTA, Entries, Stretch, TILE, is_frozen};
 use crate::consensus::rce::pairs::Pairs;
 use crate::error::Result;
-use crate::linalg::{Eigen, Matrix, eigen, eigenvalues, product_into, symmetric_product_into};
+use crate::linalg::{
+    Eigen, Matrix, eigen, eigenvalues, product_into, symmetric_product_into, vectorised,
+};
 use crate::run::Run;
-
-/// How near a contested entry may come to 0 and 1, where the next update would be undefined.
-const DELTA: f64 = 1e-12;
-
-/// Rows and columns of a tile; what is read across rows is then read by whole cache lines.
-const TILE: usize = 32;
 
 /// The weights of the terms of the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,14 +65,15 @@ impl<'a> Learner<'a> {
 
     /// One iteration of Algorithm 1.
     pub(super) fn step(&mut self, run: &Run) -> Result<Step> {
-        let (plus, minus, rank) = if self.penalties.rank > 0.0 {
+        let (mut plus, minus, rank) = if self.penalties.rank > 0.0 {
             self.rank_term(run)?
         } else {
             let u = self.consensus.nrows();
             (Matrix::zeros(u, u), Matrix::zeros(u, u), 0.0)
         };
         run.check()?;
-        let (data, change) = self.update(plus, &minus);
+        let (data, change) = self.update_into(&mut plus, &minus, run)?;
+        self.consensus = plus;
         Ok(Step { objective: data + rank, change })
     }
 
@@ -86,34 +84,40 @@ impl<'a> Learner<'a> {
         } else {
             0.0
         };
-        let data = self.sweep(|sum: &mut f64, s, t, a, mean| {
-            let (log_a, log_rest) = (a.ln(), (1.0 - a).ln());
-            *sum += self.weight(s, t) * self.data_term(&self.clean(s, t, mean), a, log_a, log_rest);
-        });
-        Ok(data.iter().sum::<f64>() + rank)
+        let u = self.consensus.nrows();
+        let (data, _) = self.update_into(&mut Matrix::zeros(u, u), &Matrix::zeros(u, u), run)?;
+        Ok(data + rank)
     }
 
     /// $\lVert E^{(i)} \rVert_1$ of every member, and the number of object pairs it observes.
-    pub(super) fn noise(&self) -> (Vec<f64>, Vec<f64>) {
-        let r = self.pairs.profiles().n_members();
-        let partial = self.sweep(|sums: &mut Vec<f64>, s, t, _, mean| {
-            sums.resize(r, 0.0);
-            let bounds = Bounds::new(mean, self.penalties.errors);
-            let weight = self.weight(s, t);
-            self.pairs.for_each_value(s, t, |h, value| {
-                sums[h] += weight * clean::error(&bounds, value);
-            });
-        });
+    pub(super) fn noise(&self, run: &Run) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (a, profiles) = (&self.consensus, self.pairs.profiles());
+        let (u, r, weights) = (a.nrows(), profiles.n_members(), profiles.weights());
+        let of_block = |block: usize| {
+            run.check()?;
+            let mut sums = vec![0.0; r];
+            for s in block * TILE..u.min((block + 1) * TILE) {
+                for t in (0..u).filter(|&t| !is_frozen(a[(s, t)])) {
+                    let mean = f64::midpoint(a[(s, t)], a[(t, s)]);
+                    let bounds = Bounds::new(mean, self.penalties.errors);
+                    self.pairs.for_each_value(s, t, |h, value| {
+                        sums[h] += weights[s] * weights[t] * clean::error(&bounds, value);
+                    });
+                }
+            }
+            Ok(sums)
+        };
+        let blocks = (0..u.div_ceil(TILE)).into_par_iter();
+        let partial = blocks.map(of_block).collect::<Result<Vec<Vec<f64>>>>()?;
         let mut errors = vec![0.0; r];
         for sums in partial {
             errors.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         }
-        let profiles = self.pairs.profiles();
         let labelled = |h: usize| {
-            let weights = profiles.weights().iter().enumerate();
+            let weights = weights.iter().enumerate();
             weights.filter(|(s, _)| profiles.is_labelled(*s, h)).map(|(_, w)| w).sum::<f64>()
         };
-        (errors, (0..r).map(|h| labelled(h).powi(2)).collect())
+        Ok((errors, (0..r).map(|h| labelled(h).powi(2)).collect()))
     }
 
     /// $B$.
@@ -126,27 +130,6 @@ impl<'a> Learner<'a> {
     pub(super) fn into_affinity(self) -> Matrix {
         let a = self.consensus;
         Matrix::from_fn(a.nrows(), a.ncols(), |s, t| f64::midpoint(a[(s, t)], a[(t, s)]))
-    }
-
-    /// The number of object pairs in a pair of profiles.
-    fn weight(&self, s: usize, t: usize) -> f64 {
-        let weights = self.pairs.profiles().weights();
-        weights[s] * weights[t]
-    }
-
-    /// The errors of all members at the pair (s, t), for the mean of its two entries.
-    fn clean(&self, s: usize, t: usize, mean: f64) -> Cleaned {
-        let bounds = Bounds::new(mean, self.penalties.errors);
-        let (agree, observed) = self.pairs.votes(s, t);
-        let mut cleaned = Cleaned::hard(&bounds, agree, observed);
-        if self.pairs.has_soft() {
-            cleaned.add_soft(&bounds, self.pairs.soft_values(s, t));
-        }
-        cleaned
-    }
-
-    fn data_term(&self, cleaned: &Cleaned, a: f64, log_a: f64, log_rest: f64) -> f64 {
-        cleaned.divergence(a, log_a, log_rest) + self.penalties.errors * cleaned.error
     }
 
     /// $X X^T$.
@@ -219,79 +202,84 @@ impl<'a> Learner<'a> {
         Ok((out, plus, penalty))
     }
 
-    /// Rule (11) for every contested entry, with $2 D^+ \tilde A$ and $2 D^- \tilde A$ given. Returns
-    /// the data part of the objective before, and the largest change.
-    fn update(&mut self, plus: Matrix, minus: &Matrix) -> (f64, f64) {
+    /// Rule (11) for every contested entry: `next` holds $2 D^+ \tilde A$, over which the new entries
+    /// are written, and `minus` $2 D^- \tilde A$. Returns the data part of the objective before, and
+    /// the largest change.
+    fn update_into(&self, next: &mut Matrix, minus: &Matrix, run: &Run) -> Result<(f64, f64)> {
         let u = self.consensus.nrows();
-        // New entries are written over those of D+ A, which each is read once.
-        let mut next = plus;
         let blocks = next.as_mut_slice().par_chunks_mut(TILE * u);
-        let partial: Vec<(f64, f64)> = blocks
-            .zip(minus.as_slice().par_chunks(TILE * u))
-            .enumerate()
-            .map(|(block, (next, minus))| {
-                let (mut data, mut change) = (0.0, 0.0_f64);
-                for_each_entry(&self.consensus, block, |s, t, a, opposite| {
-                    let at = (s - block * TILE) * u + t;
-                    let place = &mut next[at];
-                    if is_frozen(a) {
-                        *place = a;
-                        return;
-                    }
-                    let cleaned = self.clean(s, t, f64::midpoint(a, opposite));
-                    let (log_a, log_rest) = (a.ln(), (1.0 - a).ln());
-                    data += self.weight(s, t) * self.data_term(&cleaned, a, log_a, log_rest);
-                    *place = updated(a, log_a - log_rest, &cleaned, *place, minus[at]);
-                    change = change.max((*place - a).abs());
-                });
-                (data, change)
-            })
-            .collect();
-        self.consensus = next;
-        let data = partial.iter().map(|(data, _)| data).sum();
-        (data, partial.iter().fold(0.0, |max, (_, change)| change.max(max)))
-    }
-
-    /// Folds `add(sum, s, t, entry, mean of entry and opposite)` over the contested entries, rows in
-    /// fixed blocks.
-    fn sweep<T: Default + Send>(
-        &self,
-        add: impl Fn(&mut T, usize, usize, f64, f64) + Sync,
-    ) -> Vec<T> {
-        let blocks = self.consensus.nrows().div_ceil(TILE);
-        let of_block = |block| {
-            let mut sum = T::default();
-            for_each_entry(&self.consensus, block, |s, t, a, opposite| {
-                if !is_frozen(a) {
-                    add(&mut sum, s, t, a, f64::midpoint(a, opposite));
-                }
-            });
-            sum
+        let of_block = |(block, (next, minus))| {
+            run.check()?;
+            let mut rows = UpdateBlock { learner: self, first: block * TILE, next, minus };
+            Ok(vectorised(
+                #[inline(always)]
+                || rows.update(),
+            ))
         };
-        (0..blocks).into_par_iter().map(of_block).collect()
+        let blocks = blocks.zip(minus.as_slice().par_chunks(TILE * u)).enumerate();
+        let partial = blocks.map(of_block).collect::<Result<Vec<(f64, f64)>>>()?;
+        let data = partial.iter().map(|(data, _)| data).sum();
+        Ok((data, partial.iter().fold(0.0, |max, (_, change)| change.max(max))))
     }
 }
 
-/// Whether the members are unanimous about a pair: they leave its entry at 0 or 1, and both updates
-/// keep it there, since any other value costs infinitely much.
-fn is_frozen(a: f64) -> bool {
-    a == 0.0 || a == 1.0
+/// [`Learner::update_into`] for the rows from `first` on, as many as a tile has.
+struct UpdateBlock<'a> {
+    learner: &'a Learner<'a>,
+    first: usize,
+    next: &'a mut [f64],
+    minus: &'a [f64],
 }
 
-/// Rule (11), multiplied through by `a`: `plus` and `minus` are $2 (D^\pm \tilde A)_{pq}$.
-fn updated(a: f64, logit: f64, cleaned: &Cleaned, plus: f64, minus: f64) -> f64 {
-    let m = cleaned.observed;
-    let pull = 2.0 * m / (1.0 - a);
-    let b = m * logit - pull;
-    let g = pull + cleaned.c.max(0.0) + plus;
-    let h = (-cleaned.c).max(0.0) + minus;
-    if g <= 0.0 {
-        // A pair that nobody observes and no other entry pulls at.
-        return a;
+impl UpdateBlock<'_> {
+    #[inline(always)]
+    fn update(&mut self) -> (f64, f64) {
+        let UpdateBlock { learner, first, next, minus } = self;
+        let first = *first;
+        let Learner { pairs, penalties: Penalties { errors: lambda1, .. }, consensus } = learner;
+        let (u, weights) = (consensus.nrows(), pairs.profiles().weights());
+        let height = TILE.min(u - first);
+        let (mut data, mut change) = (0.0, 0.0_f64);
+        let mut opposite = [[0.0; TILE]; TILE];
+        let mut entries = Entries::NONE;
+        let (mut plus_here, mut minus_here): (Stretch, Stretch) = ([0.0; TILE], [0.0; TILE]);
+        for left in (0..u).step_by(TILE) {
+            let width = TILE.min(u - left);
+            for j in 0..width {
+                let row = &consensus.row(left + j)[first..first + height];
+                opposite.iter_mut().zip(row).for_each(|(column, x)| column[j] = *x);
+            }
+            entries.entry = [0.0; TILE];
+            for i in 0..height {
+                let s = first + i;
+                let here = i * u + left..i * u + left + width;
+                entries.entry[..width].copy_from_slice(&consensus.row(s)[left..left + width]);
+                if entries.entry.iter().all(|&a| is_frozen(a)) {
+                    next[here].copy_from_slice(&entries.entry[..width]);
+                    continue;
+                }
+                entries.opposite = opposite[i];
+                let Entries { agree, observed, .. } = &mut entries;
+                pairs.votes_into(s, left, &mut agree[..width], &mut observed[..width]);
+                let mut cleaned = entries.clean(*lambda1);
+                if pairs.has_soft() {
+                    for l in (0..width).filter(|&l| !is_frozen(entries.entry[l])) {
+                        let values = pairs.soft_values(s, left + l);
+                        cleaned.add_soft(l, entries.mean(l), *lambda1, values);
+                    }
+                }
+                plus_here[..width].copy_from_slice(&next[here.clone()]);
+                minus_here[..width].copy_from_slice(&minus[here.clone()]);
+                let (terms, moved) =
+                    entries.update(&cleaned, *lambda1, &mut plus_here, &minus_here);
+                next[here].copy_from_slice(&plus_here[..width]);
+                let terms = terms.iter().zip(&weights[left..left + width]);
+                data += weights[s] * terms.map(|(term, w)| w * term).sum::<f64>();
+                change = change.max(moved);
+            }
+        }
+        (data, change)
     }
-    // b <= 0: nothing cancels.
-    let next = a * ((b * b + 4.0 * g * h).sqrt() - b) / (2.0 * g);
-    next.clamp(DELTA, 1.0 - DELTA)
 }
 
 /// The mean connective matrix. Pairs that no member observes start at the mean over those observed,
@@ -326,25 +314,4 @@ fn start(pairs: &Pairs<'_>) -> Matrix {
     let unknown = consensus.as_mut_slice().iter_mut().filter(|a| **a == UNKNOWN);
     unknown.for_each(|a| *a = mean);
     consensus
-}
-
-/// Calls `visit(s, t, entry, opposite entry)` for the rows of a block.
-fn for_each_entry(a: &Matrix, block: usize, mut visit: impl FnMut(usize, usize, f64, f64)) {
-    let u = a.nrows();
-    let first = block * TILE;
-    let height = TILE.min(u - first);
-    let mut opposite = [[0.0; TILE]; TILE];
-    for left in (0..u).step_by(TILE) {
-        let width = TILE.min(u - left);
-        for j in 0..width {
-            let row = &a.row(left + j)[first..first + height];
-            opposite.iter_mut().zip(row).for_each(|(column, x)| column[j] = *x);
-        }
-        for i in 0..height {
-            let row = &a.row(first + i)[left..left + width];
-            for (j, x) in row.iter().enumerate() {
-                visit(first + i, left + j, *x, opposite[i][j]);
-            }
-        }
-    }
 }

@@ -73,6 +73,25 @@ impl<'a> Pairs<'a> {
         (f64::from(self.agree[at]), both)
     }
 
+    /// [`votes`](Self::votes) of `s` and the profiles from `left` on, as many as there is room for.
+    #[inline(always)]
+    pub(super) fn votes_into(
+        &self,
+        s: usize,
+        left: usize,
+        agree: &mut [f64],
+        observed: &mut [f64],
+    ) {
+        let at = s * self.u + left;
+        agree.iter_mut().zip(&self.agree[at..]).for_each(|(x, &votes)| *x = f64::from(votes));
+        match &self.both {
+            Some(both) => {
+                observed.iter_mut().zip(&both[at..]).for_each(|(x, &votes)| *x = f64::from(votes));
+            }
+            None => observed.fill(self.n_hard as f64),
+        }
+    }
+
     /// The connective values of the soft members that label both.
     pub(super) fn soft_values(&self, s: usize, t: usize) -> impl Iterator<Item = f64> {
         self.soft.iter().filter_map(move |rows| rows.value(s, t))
@@ -179,6 +198,9 @@ mod tests {
                         }
                     }
                     prop_assert_eq!(pairs.votes(s, t), (agree, both));
+                    let (mut agreeing, mut observing) = ([0.0; 2], [0.0; 2]);
+                    pairs.votes_into(s, t, &mut agreeing, &mut observing);
+                    prop_assert_eq!((agreeing[0], observing[0]), (agree, both));
                     prop_assert_eq!(pairs.soft_values(s, t).collect::<Vec<_>>(), soft);
                 }
             }

@@ -494,10 +494,6 @@ impl ConsensusMethod for Scec {
         Ok(Consensus {
             labels,
             k,
-            confidence: membership
-                .iter_rows()
-                .map(|r| r.iter().copied().fold(0.0, f64::max))
-                .collect(),
             correspondences: Some(correspondences.collect()),
             membership: Some(membership),
             convergence: Convergence {

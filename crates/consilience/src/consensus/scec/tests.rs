@@ -140,6 +140,26 @@ fn superfluous_clusters_are_dropped() {
     assert!(membership.iter_rows().all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
 }
 
+/// What the columns that win nothing hold is shared out among the others, in the confidence too.
+#[test]
+fn confidence_is_a_share_of_the_clusters_that_there_are() {
+    let members = (0..6)
+        .map(|h| hard(&(0..12).map(|i| (i * (h + 1) + h * i * i) % 5 % 3).collect::<Vec<_>>()));
+    let profiles = profiles(members.collect());
+    // Little alpha, few iterations: columns that win nothing still hold something.
+    let scec = ScecParams::new(5).alpha(0.5).beta(1.0).max_iter(2).check().unwrap();
+    let inside = scec.fit(&profiles, None, &Run::new(0)).unwrap();
+    let consensus = combine(&profiles, &scec, None, &Run::new(0)).unwrap();
+    assert!(consensus.k < 5 && inside.k == 5);
+    let membership = consensus.membership.unwrap();
+    for (s, (&label, &sure)) in consensus.labels.iter().zip(&consensus.confidence).enumerate() {
+        assert_eq!(sure, membership[(s, label as usize)]);
+    }
+    let most = |row: &[f64]| row.iter().copied().fold(0.0, f64::max);
+    let before: f64 = inside.membership.unwrap().iter_rows().map(most).sum();
+    assert!(consensus.confidence.iter().sum::<f64>() > before + 1e-3);
+}
+
 #[test]
 fn a_unanimous_ensemble_is_returned() {
     let labels = [4, 4, 4, 7, 7, 1, 1, 1, 1, 2];

@@ -23,7 +23,7 @@
 //! * *Whole profiles move.* $F$ is convex in the share of a profile that lies in a cluster, so some
 //!   best clustering splits none, and what no move of a profile improves, no move of an object
 //!   does. The reverse is not true: it is the stronger search.
-//! * *WmiOrder.* Every pass visits the profiles in a new random order. A profile moves only if $F$ gains
+//! * *Order.* Every pass visits the profiles in a new random order. A profile moves only if $F$ gains
 //!   more than rounding could feign.
 //! * *Equal members, one member.* All diversities are 0 and so would $F$ be: weights are then 1.
 //! * *Missing labels* (the paper has none): a member tells nothing about objects it does not label,
