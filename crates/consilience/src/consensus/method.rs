@@ -3,7 +3,8 @@
 use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    ea, ecpcs, gwca, kcc, local_search, lwea, nmfc, pivot, rce, rmsc, sa, scec, voting, wmi,
+    ea, ecpcs, gwca, kcc, local_search, lwea, nmfc, pivot, pta, rce, rmsc, sa, scec, voting, wct,
+    wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -140,11 +141,13 @@ pub static METHODS: &[&MethodInfo] = &[
     &lwea::INFO,
     &nmfc::INFO,
     &pivot::INFO,
+    &pta::INFO,
     &rce::INFO,
     &rmsc::INFO,
     &sa::INFO,
     &scec::INFO,
     &voting::INFO,
+    &wct::INFO,
     &wmi::W_MI,
     &wmi::F_MI,
     &wmi::H_MI,
