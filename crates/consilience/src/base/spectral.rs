@@ -176,6 +176,32 @@ impl Spectral {
         self.cluster(self.embed_affinity(affinity, weights, run)?, weights, run)
     }
 
+    /// Clusters profiles of these weights by an affinity $F F^T$ of which only two things are known:
+    /// `gram`, $Y^T W Y$ with $Y = D^{-1/2} F$, which is used up, and `rows`, which multiplies $Y$ by
+    /// what it is given.
+    ///
+    /// # Cost
+    ///
+    /// That of the leading eigenpairs of `gram`, of one call of `rows`, and of k-means.
+    pub fn fit_through(
+        &self,
+        gram: Matrix,
+        rows: impl FnOnce(&Matrix) -> Matrix,
+        weights: &[f64],
+        run: &Run,
+    ) -> Result<SpectralFit> {
+        if self.params.k >= weights.len() {
+            return Ok(all_apart(weights.len()));
+        }
+        let order = gram.nrows();
+        let found = self.leading(gram, run)?;
+        let turn = Matrix::from_fn(order, found.vectors.nrows(), |c, j| {
+            found.vectors[(j, c)] / found.values[j].sqrt()
+        });
+        let rows = unit_rows(rows(&turn), weights);
+        self.cluster(Embedding { values: found.values, rows }, weights, run)
+    }
+
     /// The embedding of [`fit_factor`](Self::fit_factor).
     pub fn embed_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<Embedding> {
         let profiles = factor.profiles();

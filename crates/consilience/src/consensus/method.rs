@@ -4,8 +4,8 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
     anmi_greedy, bce, best_member, cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
-    local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, qmi, rce, relabel_vote, rmsc,
-    robust_clusters, sa, scec, sec, voting, voting_merging, wmi,
+    local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, qmi, rce, relabel_vote, rmsc,
+    robust_clusters, sa, scec, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
@@ -155,6 +155,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &nmfc::INFO,
     &pivot::INFO,
     &qmi::INFO,
+    &pta::INFO,
     &rce::INFO,
     &relabel_vote::RELABEL_VOTE,
     &rmsc::INFO,
@@ -164,6 +165,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &sec::INFO,
     &voting::INFO,
     &voting_merging::INFO,
+    &wct::INFO,
     &wmi::W_MI,
     &wmi::F_MI,
     &wmi::H_MI,

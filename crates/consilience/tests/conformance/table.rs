@@ -84,6 +84,8 @@ static ROWS: &[Row] = &[
     Row { name: "lwea", k: Promise::Exactly, exempt: &[] },
     Row { name: "nmfc", k: Promise::AtMost, exempt: &[] },
     Row { name: "pivot", k: Promise::Own, exempt: &[] },
+    Row { name: "pta", k: Promise::Exactly, exempt: &[] },
+    Row { name: "wct", k: Promise::AtMost, exempt: &[] },
     Row {
         name: "rmsc",
         k: Promise::AtMost,

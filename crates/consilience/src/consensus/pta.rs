@@ -1,0 +1,247 @@
+//! PTA: probability trajectory accumulation.
+//!
+//! D. Huang, J.-H. Lai, C.-D. Wang. *Robust Ensemble Clustering Using Probability Trajectories.* IEEE
+//! TKDE 28(5), 2016.
+//!
+//! Weak evidence is left out and strong evidence passed on. Microclusters, the groups of objects that
+//! no member tells apart, are the vertices of a graph; of each only the links to its *elite
+//! neighbours* are kept, those that share as many members with it as its $K$-th nearest. A random walk
+//! goes from microcluster $i$ to $j$ with probability proportional to $|j| \, a_{ij}$, $a$ the
+//! co-association. The *probability trajectory* of a microcluster is where walks of $1, 2, \dots, t$
+//! steps from it end; two are as similar as the cosine of their trajectories. Average link of these
+//! similarities gives the clusters.
+//!
+//! # On profiles
+//!
+//! Microclusters are profiles.
+//!
+//! # Where we depart from the paper
+//!
+//! * *Missing labels* (left open). A pair is judged by the members that label both.
+//! * *A microcluster without neighbours* is similar to none but itself; the paper's cosine is
+//!   undefined.
+//! * *Ties* among neighbours are kept all, and merges that tie are ordered as in
+//!   [evidence accumulation](crate::consensus::ea).
+//!
+//! # Cost
+//!
+//! Time $O(u^2 r + t u^3)$, memory six $u \times u$ matrices.
+
+use rayon::prelude::*;
+
+use crate::base::linkage::{self, Dense, Link};
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::settings::Settings;
+use crate::consensus::tree::cut_tree;
+use crate::ensemble::{CoAssociation, Profiles};
+use crate::error::{Error, Result};
+use crate::linalg::{Matrix, trajectory_cosines};
+use crate::run::Run;
+
+/// What there is to know about probability trajectory accumulation.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "pta",
+    title: "probability trajectories: average link by random walks among elite neighbours",
+    reference: "D. Huang, J.-H. Lai, C.-D. Wang. Robust Ensemble Clustering Using Probability \
+                Trajectories. IEEE TKDE 28(5), 2016.",
+    chooses_k: ChoosesK::Never,
+    soft: OnSoft::Hardens,
+    missing: Some("a pair is judged by the members that label both"),
+    takes_start: false,
+    parameters: &[
+        ParameterInfo {
+            name: "neighbours",
+            range: "neighbours >= 1",
+            default: "half the root of the number of profiles, at most 20",
+            help: "how many elite neighbours a group of equal objects has, but for ties",
+        },
+        ParameterInfo {
+            name: "steps",
+            range: "steps >= 1",
+            default: "half the root of the number of profiles, at most 20",
+            help: "how far the random walks go",
+        },
+    ],
+    time: "O(u^2 r + t u^3)",
+    memory: "O(u^2): six matrices of u x u",
+    build: |k, settings| Ok(Box::new(PtaParams::from_settings(k, settings)?.check()?)),
+};
+
+/// Neighbours and steps are no more than this unless asked for, as in the authors' program.
+const MOST: f64 = 20.0;
+
+/// Parameters of [PTA](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PtaParams {
+    k: usize,
+    neighbours: Option<usize>,
+    steps: Option<usize>,
+}
+
+impl PtaParams {
+    /// `k` clusters; neighbours and steps both half the root of the number of profiles, at most 20,
+    /// as the authors set them.
+    pub fn new(k: usize) -> Self {
+        PtaParams { k, neighbours: None, steps: None }
+    }
+
+    fn from_settings(k: Option<usize>, settings: &Settings) -> Result<Self> {
+        let neighbours = settings.integer("neighbours")?;
+        Ok(PtaParams { k: k.unwrap_or(0), neighbours, steps: settings.integer("steps")? })
+    }
+
+    /// How many elite neighbours a profile has, at least 1.
+    #[must_use]
+    pub fn neighbours(mut self, neighbours: usize) -> Self {
+        self.neighbours = Some(neighbours);
+        self
+    }
+
+    /// How far the walks go, at least 1.
+    #[must_use]
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = Some(steps);
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<Pta> {
+        let counts = [("k", Some(self.k)), ("neighbours", self.neighbours), ("steps", self.steps)];
+        for (name, count) in counts {
+            if count == Some(0) {
+                return Err(Error::parameter(name, "at least 1", 0));
+            }
+        }
+        Ok(Pta(self))
+    }
+}
+
+/// PTA with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pta(PtaParams);
+
+impl ConsensusMethod for Pta {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        Some(self.0.k)
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        let u = shape.u as u64;
+        6 * 8 * u * u + 64 * u
+    }
+
+    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.tick("probability trajectories", 0, None)?;
+        let u = profiles.len();
+        let usual = ((u as f64).sqrt() / 2.0).clamp(1.0, MOST) as usize;
+        let neighbours = self.0.neighbours.unwrap_or(usual);
+        let steps = self.0.steps.unwrap_or(usual);
+        let walk = elite_walk(profiles, neighbours);
+        let similarity = trajectory_cosines(&walk, steps, run)?;
+        drop(walk);
+        // Groups are compared by the mean over microclusters, whatever their sizes.
+        let row = |s: usize, out: &mut [f64]| out.copy_from_slice(similarity.row(s));
+        let joins = linkage::chain(Dense::new(&vec![1.0; u], Link::Average, 1.0, row), run)?;
+        let mut consensus = cut_tree(u, &joins, self.0.k, run);
+        consensus.diagnostics.push("neighbours", Value::Integer(neighbours as i64));
+        consensus.diagnostics.push("steps", Value::Integer(steps as i64));
+        Ok(consensus)
+    }
+}
+
+/// The walk among elite neighbours: rows sum to 1, or to 0 where there is no neighbour.
+fn elite_walk(profiles: &Profiles, neighbours: usize) -> Matrix {
+    let (u, weights) = (profiles.len(), profiles.weights());
+    let co = CoAssociation::new(profiles);
+    let mut links = Matrix::zeros(u, u);
+    // What a link must have to be among the nearest of either end.
+    let thresholds: Vec<f64> = links
+        .as_mut_slice()
+        .par_chunks_exact_mut(u)
+        .enumerate()
+        .map_init(Vec::new, |sorted, (s, row)| {
+            co.row_into(s, 0..u, row);
+            row[s] = 0.0;
+            sorted.clear();
+            sorted.extend_from_slice(row);
+            sorted.sort_unstable_by(|x: &f64, y| y.total_cmp(x));
+            sorted[neighbours.min(u) - 1]
+        })
+        .collect();
+    links.as_mut_slice().par_chunks_exact_mut(u).enumerate().for_each(|(s, row)| {
+        for (t, x) in row.iter_mut().enumerate() {
+            // Shares of votes are the same number from both ends.
+            let elite = *x >= thresholds[s] || *x >= thresholds[t];
+            *x = if elite { *x * weights[t] } else { 0.0 };
+        }
+        let sum: f64 = row.iter().sum();
+        if sum > 0.0 {
+            row.iter_mut().for_each(|x| *x /= sum);
+        }
+    });
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consensus::combine;
+    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
+
+    proptest! {
+        /// From the definition: the $K$ nearest with ties, from either end.
+        #[test]
+        fn walks_go_to_elite_neighbours(
+            ensemble in ensembles(Kinds::HARD, 14, 5),
+            neighbours in 1..6usize,
+        ) {
+            let profiles = profiles(&ensemble);
+            let (u, w) = (profiles.len(), profiles.weights());
+            let co = CoAssociation::new(&profiles);
+            let among = |s: usize, t: usize| {
+                let nearer = |v: &usize| *v != s && co.get(s, *v) > co.get(s, t);
+                (0..u).filter(nearer).count() < neighbours
+            };
+            let link = |s: usize, t: usize| {
+                let kept = s != t && (among(s, t) || among(t, s));
+                if kept { co.get(s, t) } else { 0.0 }
+            };
+            let walk = elite_walk(&profiles, neighbours);
+            for s in 0..u {
+                let sum: f64 = (0..u).map(|t| w[t] * link(s, t)).sum();
+                for t in 0..u {
+                    let expected = if sum > 0.0 { w[t] * link(s, t) / sum } else { 0.0 };
+                    prop_assert!((walk[(s, t)] - expected).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_clear_is_found() {
+        let members =
+            [[0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1, 2, 2]];
+        let profiles = profiles(&hard_ensemble(&members));
+        let pta = PtaParams::new(3).check().unwrap();
+        let consensus = combine(&profiles, &pta, None, &Run::new(0)).unwrap();
+        let labels = consensus.object_labels(&profiles);
+        assert!(labels[0] == labels[1] && labels[3] == labels[4] && labels[6] == labels[7]);
+        assert!(labels[0] != labels[6] && labels[3] != labels[6]);
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused() {
+        assert!(PtaParams::new(0).check().is_err());
+        assert!(PtaParams::new(2).steps(0).check().is_err());
+        assert!(PtaParams::new(2).neighbours(0).check().is_err());
+    }
+}
