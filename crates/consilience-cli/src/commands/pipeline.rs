@@ -17,7 +17,9 @@ use super::members::MemberStore;
 use super::score::{COLUMNS, scores};
 use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
-use crate::io::{Cells, Ids, Target, write_consensus, write_members, write_table, write_text};
+use crate::io::{
+    Cells, Ids, OutputError, Target, write_consensus, write_members, write_table, write_text,
+};
 use crate::output::{self, counted};
 use crate::signals;
 
