@@ -11,11 +11,11 @@ use crate::io::{InputError, OutputError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Something outside of the user's arguments and data failed: a full disk, say.
+    /// Something outside of the user's arguments and data failed.
     Failed = 1,
     /// The command was not written as it should be.
     Usage = 2,
-    /// The input data cannot be used.
+    /// The input data cannot be used, or there is no room for what comes of them.
     Data = 3,
     /// The memory ceiling would be passed.
     Refused = 4,
@@ -41,6 +41,11 @@ impl std::error::Error for Ending {}
 /// The command was not written as it should be.
 pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
     Ending { exit: Exit::Usage, message: message.into() }.into()
+}
+
+/// What is asked for cannot be had of any data.
+pub(crate) fn data(message: impl Into<String>) -> anyhow::Error {
+    Ending { exit: Exit::Data, message: message.into() }.into()
 }
 
 /// Says what went wrong and how the program ends.
@@ -81,13 +86,18 @@ pub(crate) fn exit_of(error: &anyhow::Error) -> Option<Exit> {
                 OutputError::UnknownEnding { .. }
                 | OutputError::Directory { .. }
                 | OutputError::Unsupported { .. } => Exit::Usage,
+                OutputError::Full { .. } => Exit::Data,
                 OutputError::Failed { .. } => Exit::Failed,
             });
         }
-        if let Some(error) = cause.downcast_ref::<io::Error>()
-            && error.kind() == io::ErrorKind::BrokenPipe
-        {
-            return None;
+        if let Some(error) = cause.downcast_ref::<io::Error>() {
+            match error.kind() {
+                io::ErrorKind::BrokenPipe => return None,
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    return Some(Exit::Data);
+                }
+                _ => {}
+            }
         }
     }
     Some(Exit::Failed)
@@ -192,6 +202,8 @@ mod tests {
         let pipe = io::Error::from(io::ErrorKind::BrokenPipe);
         assert_eq!(exit_of(&anyhow::Error::from(pipe)), None);
         let disk: Result<(), _> = Err(io::Error::from(io::ErrorKind::StorageFull));
-        assert_eq!(exit_of(&disk.context("writing").unwrap_err()), Some(Exit::Failed));
+        assert_eq!(exit_of(&disk.context("writing").unwrap_err()), Some(Exit::Data));
+        let denied: Result<(), _> = Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        assert_eq!(exit_of(&denied.context("writing").unwrap_err()), Some(Exit::Failed));
     }
 }

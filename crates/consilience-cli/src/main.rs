@@ -5,6 +5,7 @@
 //! everything that computes lives in the library.
 
 mod args;
+mod cleanup;
 mod commands;
 mod errors;
 mod io;

@@ -1,6 +1,5 @@
 //! `consilience combine CLUSTERINGS...`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -16,8 +15,8 @@ use super::consensus::{Found, Plan, names_or_none};
 use crate::args::{CombineArgs, Common, OutputArgs};
 use crate::errors::usage;
 use crate::io::{
-    Cells, Ids, Target, read_clusterings, write_consensus, write_correspondences, write_matrix,
-    write_membership, write_table,
+    Cells, Ids, Stage, Target, read_clusterings, write_consensus, write_correspondences,
+    write_matrix, write_membership, write_table,
 };
 use crate::{output, signals};
 
@@ -71,6 +70,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
 struct Claims<'a> {
     inputs: &'a [PathBuf],
     taken: Vec<(&'static str, &'a Path)>,
+    stage: Stage,
 }
 
 impl<'a> Claims<'a> {
@@ -89,13 +89,7 @@ impl<'a> Claims<'a> {
             )));
         }
         self.taken.push((option, path));
-        Ok(Some(Target::table(path)?))
-    }
-
-    /// The files that do not exist yet.
-    fn new_files(&self) -> Vec<PathBuf> {
-        let files = self.taken.iter().map(|(_, path)| *path).filter(|path| !is_stdout(path));
-        files.filter(|path| !path.exists()).map(Path::to_owned).collect()
+        Ok(Some(Target::table(path)?.on(&self.stage)))
     }
 }
 
@@ -111,13 +105,13 @@ struct Targets {
     correspondence: Option<Target>,
     coassociation: Option<Target>,
     dendrogram: Option<Target>,
-    /// The files among them that do not exist yet.
-    new_files: Vec<PathBuf>,
+    /// Files appear together, once all are complete.
+    stage: Stage,
 }
 
 impl Targets {
     fn new(args: &OutputArgs, inputs: &[PathBuf], plan: &Plan, json: bool) -> anyhow::Result<Self> {
-        let mut claims = Claims { inputs, taken: Vec::new() };
+        let mut claims = Claims { inputs, taken: Vec::new(), stage: Stage::default() };
         if json {
             claims.taken.push(("--json", Path::new("-")));
         } else if args.output.is_none() {
@@ -130,7 +124,7 @@ impl Targets {
             correspondence: claims.target("--correspondence", args.correspondence.as_deref())?,
             coassociation: claims.target("--coassociation", args.coassociation.as_deref())?,
             dendrogram: claims.target("--dendrogram", args.dendrogram.as_deref())?,
-            new_files: claims.new_files(),
+            stage: claims.stage,
         };
         if let Some(path) = &args.coassociation {
             let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -167,23 +161,8 @@ impl Targets {
         check(&self.dendrogram, "--dendrogram", |offers| offers.dendrogram)
     }
 
-    /// Writes everything; if that fails, what was not there before is not there afterwards.
+    /// Writes everything; if that fails, all files are as they were before.
     fn write(
-        &self,
-        found: &Found,
-        ensemble: &Ensemble,
-        ids: Option<&Ids>,
-        session: &Session,
-    ) -> anyhow::Result<()> {
-        let result = self.write_all(found, ensemble, ids, session);
-        if result.is_err() {
-            // The error that is told is the first one.
-            self.new_files.iter().for_each(|path| drop(fs::remove_file(path)));
-        }
-        result
-    }
-
-    fn write_all(
         &self,
         found: &Found,
         ensemble: &Ensemble,
@@ -208,7 +187,8 @@ impl Targets {
         if let Some(target) = &self.consensus {
             write_consensus(target, ids, &found.labels, &found.confidence(), run)?;
         }
-        Ok(())
+        run.check()?;
+        Ok(self.stage.commit()?)
     }
 }
 

@@ -4,16 +4,17 @@
 use std::time::Instant;
 
 use consilience::consensus::{
-    ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Stop, auto,
-    combine, method, prepare,
+    ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Stop,
+    Value as Diagnostic, auto, combine_from, method, prepare,
 };
-use consilience::ensemble::{Ensemble, Profiles};
+use consilience::ensemble::{Ensemble, Majority, Member, Profiles};
+use consilience::explain::voting_convergence;
 use consilience::metrics::anmi;
 use serde_json::{Map, Value, json};
 
 use super::Session;
 use crate::args::ConsensusArgs;
-use crate::errors::usage;
+use crate::errors::{data, usage};
 use crate::output::{count, counted, listed};
 
 /// A checked method, ready to run.
@@ -29,11 +30,16 @@ impl Plan {
     /// Checks everything about the method that can be checked without data.
     pub(super) fn new(args: &ConsensusArgs) -> anyhow::Result<Self> {
         let k = args.k.0;
-        let (info, reason) = if args.method == "auto" {
+        if k == Some(0) {
+            return Err(data(
+                "--k asks for less than one cluster: give a number from 1 on, or auto",
+            ));
+        }
+        let (info, reason) = if args.method() == "auto" {
             let choice = auto(k);
             (choice.info, Some(choice.reason))
         } else {
-            (method(&args.method)?, None)
+            (method(args.method())?, None)
         };
         for (i, setting) in args.settings.iter().enumerate() {
             if args.settings[..i].iter().any(|earlier| earlier.key == setting.key) {
@@ -95,7 +101,8 @@ impl Plan {
         let profiles = prepare(ensemble, self.info, run)?;
         let compress = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
-        let consensus = combine(&profiles, self.method.as_ref(), start, run)?;
+        let start = start.map(|labels| Start::new(labels).weights(ensemble.weights()));
+        let consensus = combine_from(&profiles, self.method.as_ref(), start, run)?;
         let anmi = run.install(|| anmi(&profiles, &consensus.labels));
         let seconds = clock.elapsed().as_secs_f64();
         if consensus.convergence.stop == Stop::MaxIterations {
@@ -111,6 +118,24 @@ impl Plan {
         let mut sizes = vec![0; consensus.k];
         labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
         Ok(Found { profiles, consensus, labels, sizes, anmi, compress, seconds })
+    }
+
+    /// How the consensus settled as members came in; `None` if the method is not voting, of which
+    /// alone this is known.
+    pub(super) fn convergence(
+        &self,
+        ensemble: &Ensemble,
+        truth: Option<&Member>,
+        session: &Session,
+    ) -> consilience::Result<Option<Diagnostic>> {
+        if self.info.name != "voting" {
+            return Ok(None);
+        }
+        let threshold = self.settings.text("threshold").map(str::parse).transpose()?;
+        let truth = truth.map(Member::hardened);
+        let run = &session.run;
+        let threshold = threshold.unwrap_or(Majority::HALF);
+        run.install(|| voting_convergence(ensemble, threshold, truth.as_ref(), run)).map(Some)
     }
 }
 
@@ -139,6 +164,29 @@ impl Found {
     /// How many objects have no cluster.
     pub(super) fn unassigned(&self) -> usize {
         self.labels.len() - self.sizes.iter().sum::<usize>()
+    }
+
+    /// How the consensus settled as members came in, where that was asked for.
+    pub(super) fn convergence(&self) -> Option<&[(String, Vec<f64>)]> {
+        match self.consensus.diagnostics.get("convergence") {
+            Some(Diagnostic::Table(columns)) => Some(columns),
+            _ => None,
+        }
+    }
+
+    /// Since which member the consensus has been what it is, in words.
+    fn settled(&self) -> Option<String> {
+        let (_, index) = self.convergence()?.iter().find(|(name, _)| name == "pc_idx")?;
+        let changed = index.iter().rposition(|&index| index < 1.0).map_or(0, |last| last + 1);
+        Some(if changed + 1 == index.len() {
+            "still changed with the last clustering: more of them (--size) may settle it".to_owned()
+        } else {
+            format!(
+                "unchanged since clustering {} of {} (convergence.csv)",
+                changed + 1,
+                index.len()
+            )
+        })
     }
 
     /// What is told of the consensus in JSON, in the order of the documentation.
@@ -201,7 +249,7 @@ impl Found {
             .k()
             .filter(|&k| k > self.consensus.k)
             .map(|k| format!("{} asked for; the others are empty", counted(k, "cluster")));
-        let lines = [chosen, Some(consensus), asked, Some(quality)];
+        let lines = [chosen, Some(consensus), asked, Some(quality), self.settled()];
         lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }

@@ -32,7 +32,7 @@ impl Recipe {
     /// Checks everything that can be checked without data. `k` is the number of clusters that is
     /// wanted of the consensus, if known.
     pub(super) fn new(args: &EnsembleArgs, k: Option<usize>) -> anyhow::Result<Self> {
-        let mut scheme = (scheme(&args.scheme)?.make)();
+        let mut scheme = (scheme(args.scheme())?.make)();
         if let Some(share) = args.subspace {
             scheme = match scheme {
                 Scheme::RandomSubspace { .. } | Scheme::RandomProjection { .. } => {
@@ -42,7 +42,7 @@ impl Recipe {
                     return Err(usage(format!(
                         "--subspace goes with --scheme random-subspace or random-projection, not \
                          with {}",
-                        args.scheme
+                        args.scheme()
                     )));
                 }
             };
@@ -51,7 +51,7 @@ impl Recipe {
             if !matches!(scheme, Scheme::Bootstrap { .. } | Scheme::Subsample { .. }) {
                 return Err(usage(format!(
                     "--sample and --leave-out go with --scheme bootstrap or subsample, not with {}",
-                    args.scheme
+                    args.scheme()
                 )));
             }
             if let Some(share) = args.sample {
@@ -62,11 +62,11 @@ impl Recipe {
             }
         }
         let base_k = args.base_k.unwrap_or(BaseK::Auto { consensus: k });
-        let info = base(&args.base)?;
+        let info = base(args.base())?;
         // The number of clusters is set anew for every member.
         let generator = GenerateParams::new(scheme.clone(), (info.make)(1))
             .k(base_k)
-            .size(args.size)
+            .size(args.size())
             .soft(args.soft)
             .check()?;
         Ok(Recipe {
@@ -74,8 +74,8 @@ impl Recipe {
             scheme,
             base: info.name,
             base_k,
-            scaling: args.scale.parse()?,
-            scale: args.scale.clone(),
+            scaling: args.scale().parse()?,
+            scale: args.scale().to_owned(),
             soft: args.soft,
         })
     }

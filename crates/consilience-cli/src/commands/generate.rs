@@ -9,7 +9,7 @@ use super::ensemble::Recipe;
 use super::{Session, check_output, read_data};
 use crate::args::{Common, GenerateArgs};
 use crate::errors::usage;
-use crate::io::{Target, write_members};
+use crate::io::{Stage, Target, write_members};
 use crate::{output, signals};
 
 pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
@@ -18,11 +18,12 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
     if common.json && args.output == Path::new("-") {
         return Err(usage("-o - and --json both go to stdout: give -o a file"));
     }
-    let target = Target::table(&args.output)?;
+    let stage = Stage::default();
+    let target = Target::table(&args.output)?.on(&stage);
 
     let session = Session::new(common);
     let clock = Instant::now();
-    let table = read_data(&args.data, &args.reading.options(None), &session)?;
+    let table = read_data(&args.data, &args.reading, None, &session)?;
     let read = clock.elapsed().as_secs_f64();
 
     signals::computing();
@@ -33,6 +34,8 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
     let clock = Instant::now();
     let ids = args.reading.id.as_deref().zip(table.ids.as_ref());
     write_members(&target, ids, ensemble.members(), &session.run)?;
+    session.run.check()?;
+    stage.commit()?;
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
 

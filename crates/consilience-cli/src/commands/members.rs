@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use consilience::ensemble::{LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
-use tempfile::TempDir;
 
+use crate::cleanup::{Duty, TemporaryFile, TemporaryFolder};
+use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
 
 const MAGIC: &[u8; 8] = b"cnsmem01";
@@ -25,6 +26,8 @@ const MISSING: u32 = u32::MAX;
 pub(super) struct MemberStore {
     folder: PathBuf,
     fingerprint: u64,
+    /// What is done if the program ends at once.
+    _duty: Duty,
 }
 
 impl MemberStore {
@@ -32,7 +35,9 @@ impl MemberStore {
     /// are all if `fresh`.
     pub(super) fn open(dir: &Path, fingerprint: u64, fresh: bool) -> anyhow::Result<Self> {
         let folder = dir.join(".members");
-        let store = MemberStore { folder, fingerprint };
+        let given_up = folder.clone();
+        let duty = Duty::new(move || give_up(&given_up));
+        let store = MemberStore { folder, fingerprint, _duty: duty };
         if store.folder.is_dir() && (fresh || !store.is_ours()) {
             fs::remove_dir_all(&store.folder).with_context(|| store.failed("emptied"))?;
         }
@@ -50,10 +55,9 @@ impl MemberStore {
     pub(super) fn save(&self, i: usize, member: &Member) -> anyhow::Result<Member> {
         let bytes = encode(member, self.fingerprint);
         let write = || -> io::Result<()> {
-            let mut file = tempfile::Builder::new().prefix(".tmp").tempfile_in(&self.folder)?;
-            file.write_all(&bytes)?;
-            file.persist(self.path(i))?;
-            Ok(())
+            let file = TemporaryFile::new(tempfile::Builder::new().prefix(".tmp"), &self.folder)?;
+            file.file().write_all(&bytes)?;
+            file.keep(&self.path(i))
         };
         write().with_context(|| self.failed("written to"))?;
         Ok(decode(&bytes, self.fingerprint).expect("what was just encoded"))
@@ -61,21 +65,14 @@ impl MemberStore {
 
     /// A folder to write results in before they are moved to their places. It goes away with the
     /// value.
-    pub(super) fn aside(&self) -> anyhow::Result<TempDir> {
-        let builder = tempfile::Builder::new().prefix("aside").tempdir_in(&self.folder);
-        builder.with_context(|| self.failed("written to"))
+    pub(super) fn aside(&self) -> anyhow::Result<TemporaryFolder> {
+        let aside = TemporaryFolder::new(tempfile::Builder::new().prefix("aside"), &self.folder);
+        aside.with_context(|| self.failed("written to"))
     }
 
-    /// Tells how many members are finished and kept; leaves no empty folder.
-    pub(super) fn abandon(&self) -> usize {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let finished = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|e| e == ENDING);
-        let finished = entries.filter(finished).count();
-        if finished == 0 {
-            // What cannot be removed does no harm.
-            let _ = fs::remove_dir_all(&self.folder);
-        }
-        finished
+    /// Ends without a result: finished members are kept, an empty folder is not.
+    pub(super) fn abandon(self) {
+        give_up(&self.folder);
     }
 
     /// Removes all members: the run is complete.
@@ -103,6 +100,23 @@ impl MemberStore {
 
     fn failed(&self, what: &str) -> String {
         format!("{} cannot be {what}", self.folder.display())
+    }
+}
+
+/// Tells how many members are finished and kept; leaves no empty folder, nor the one around it.
+fn give_up(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let finished = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|e| e == ENDING);
+    match entries.filter(finished).count() {
+        // What cannot be removed does no harm.
+        0 => {
+            let _ = fs::remove_dir_all(folder);
+            folder.parent().map(fs::remove_dir);
+        }
+        kept => output::note(&format!(
+            "{} finished and kept: the same command goes on from there",
+            counted(kept, "clustering")
+        )),
     }
 }
 

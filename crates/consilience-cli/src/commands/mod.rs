@@ -20,9 +20,10 @@ use std::sync::Arc;
 use consilience::{CancelFlag, Run};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Cli, Color, Command, Common};
+use crate::args::{Cli, Color, Command, Common, DataReading};
+use crate::cleanup::Duty;
 use crate::errors::usage;
-use crate::io::{FeatureTable, Ids, InputError, ReadOptions, read_features, read_labels};
+use crate::io::{FeatureTable, Guess, Ids, InputError, ReadOptions, read_features, read_labels};
 use crate::memory::default_ceiling;
 use crate::progress::Progress;
 use crate::signals;
@@ -33,7 +34,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     let common = &cli.common;
     match cli.command {
         Command::Demo(args) => demo::run(&args, common),
-        Command::Run(args) => run::run(&args, common),
+        Command::Run(args) => run::run(&args.with_preset(), common),
         Command::Generate(args) => generate::run(&args, common),
         Command::Combine(args) => combine::run(&args, common),
         Command::Score(args) => score::run(&args, common),
@@ -58,6 +59,8 @@ struct Session {
     run: Run,
     progress: Arc<Progress>,
     json: bool,
+    /// Takes the progress bar off the screen if the program ends at once.
+    _duty: Duty,
 }
 
 impl Session {
@@ -71,7 +74,9 @@ impl Session {
             .memory(common.memory.unwrap_or_else(default_ceiling))
             .observer(progress.clone())
             .cancel_flag(cancel);
-        Session { run, progress, json: common.json }
+        let shown = progress.clone();
+        let duty = Duty::new(move || shown.clear());
+        Session { run, progress, json: common.json, _duty: duty }
     }
 
     /// What is printed as JSON: the schema first, then `told`, then the warnings.
@@ -85,15 +90,26 @@ impl Session {
     }
 }
 
-/// Reads a table of features, and refuses one that holds clusterings.
+/// Reads a table of features. One that holds clusterings is refused, one that may hold them gives
+/// rise to a warning, unless the user says that these are features.
 fn read_data(
     path: &Path,
-    options: &ReadOptions,
+    reading: &DataReading,
+    weights: Option<&str>,
     session: &Session,
 ) -> anyhow::Result<FeatureTable> {
-    let table = read_features(path, options, &session.run)?;
-    if let Some(evidence) = table.looks_like_clusterings() {
-        return Err(InputError::MeantCombine { file: table.file, evidence }.into());
+    let table = read_features(path, &reading.options(weights), &session.run)?;
+    match table.looks_like_clusterings().filter(|_| !reading.as_features) {
+        Some(Guess { evidence, sure: true }) => {
+            let hint = "if these are features, give --as-features";
+            return Err(InputError::MeantCombine { file: table.file, evidence, hint }.into());
+        }
+        Some(Guess { evidence, sure: false }) => session.run.warn(&format!(
+            "{}: {evidence}; if these are clusterings, `consilience combine` was meant, if they are \
+             features, --as-features says so",
+            table.file
+        )),
+        None => {}
     }
     table.warnings.iter().for_each(|warning| session.run.warn(warning));
     Ok(table)

@@ -15,13 +15,18 @@ use super::consensus::{Found, Plan};
 use super::ensemble::Recipe;
 use super::members::MemberStore;
 use super::score::{COLUMNS, scores};
+use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
-use crate::io::{Ids, Target, write_consensus, write_members, write_text};
+use crate::io::{
+    Cells, Ids, OutputError, Target, write_consensus, write_members, write_table, write_text,
+};
 use crate::output::{self, counted};
 use crate::signals;
 
 /// The files of the folder, in the order they are written.
-pub(super) const FILES: [&str; 3] = ["labels.csv", "ensemble.parquet", "result.json"];
+const FILES: [&str; 3] = ["labels.csv", "ensemble.parquet", "result.json"];
+/// The file that is there only where the convergence was asked for.
+const CONVERGENCE: &str = "convergence.csv";
 /// Correspondences with more numbers than this are left out of `result.json`.
 const SMALL: usize = 10_000;
 
@@ -39,6 +44,8 @@ pub(super) struct Input<'a> {
     pub(super) weights: Option<&'a [f64]>,
     /// From which clustering the consensus starts.
     pub(super) start: Option<Vec<Option<u32>>>,
+    /// Whether to tell how voting settled as members came in.
+    pub(super) convergence: bool,
     /// The command and its options, for `result.json`.
     pub(super) command: Value,
     /// The files that were read, for `result.json`.
@@ -80,7 +87,7 @@ pub(super) fn run(
     session: &Session,
 ) -> anyhow::Result<Outcome> {
     signals::computing();
-    fs::create_dir_all(dir).with_context(|| format!("{} cannot be created", dir.display()))?;
+    fs::create_dir_all(dir).map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
     let fingerprint = recipe.fingerprint(input.values, session.run.seed());
     let store = MemberStore::open(dir, fingerprint, fresh)?;
     let result = run_in(input, recipe, plan, dir, &store, session);
@@ -93,13 +100,7 @@ pub(super) fn run(
         }
         Err(_) => {
             session.progress.clear();
-            match store.abandon() {
-                0 => drop(fs::remove_dir(dir)),
-                kept => output::note(&format!(
-                    "{} finished and kept: the same command goes on from there",
-                    counted(kept, "clustering")
-                )),
-            }
+            store.abandon();
         }
     }
     result
@@ -119,8 +120,13 @@ fn run_in(
         ensemble = ensemble.with_weights(weights.to_vec())?;
     }
     let generate = clock.elapsed().as_secs_f64();
-    let found = plan.compute(&ensemble, input.start.as_deref(), session)?;
+    let mut found = plan.compute(&ensemble, input.start.as_deref(), session)?;
     let truth = input.truth.as_ref();
+    if input.convergence
+        && let Some(table) = plan.convergence(&ensemble, truth, session)?
+    {
+        found.consensus.diagnostics.push("convergence", table);
+    }
     let scores = truth.map(|truth| Scores::new(&ensemble, &found, truth)).transpose()?;
 
     let clock = Instant::now();
@@ -133,13 +139,31 @@ fn run_in(
     write_members(&members?, input.ids, ensemble.members(), run)?;
     let told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
     write_text(&result?, &format!("{told:#}\n"))?;
-    run.check()?;
-    for name in FILES {
-        fs::rename(aside.path().join(name), dir.join(name))
-            .with_context(|| format!("{} cannot be written", dir.join(name).display()))?;
+    if let Some(columns) = found.convergence() {
+        let columns: Vec<_> = columns
+            .iter()
+            .map(|(name, values)| (name.clone(), Cells::Numbers(values.into())))
+            .collect();
+        write_table(&Target::new(aside.path().join(CONVERGENCE))?, &columns, run)?;
     }
+    run.check()?;
+    finish(|| put_in_place(aside.path(), dir, &found.files()))?;
     let write = clock.elapsed().as_secs_f64();
     Ok(Outcome { ensemble, found, reused, scores, generate, write })
+}
+
+/// Moves the files from `aside` to the folder of results; a convergence of earlier results goes.
+fn put_in_place(aside: &Path, dir: &Path, files: &[&str]) -> anyhow::Result<()> {
+    let of_earlier = dir.join(FILES[2]).exists() && !files.contains(&CONVERGENCE);
+    for name in files {
+        fs::rename(aside.join(name), dir.join(name))
+            .with_context(|| format!("{} cannot be written", dir.join(name).display()))?;
+    }
+    if of_earlier {
+        // Most folders have none.
+        let _ = fs::remove_file(dir.join(CONVERGENCE));
+    }
+    Ok(())
 }
 
 impl Scores {
@@ -241,7 +265,19 @@ fn told(
     result
 }
 
+impl Found {
+    /// The names of the files that the result is written to.
+    fn files(&self) -> Vec<&'static str> {
+        FILES.into_iter().chain(self.convergence().map(|_| CONVERGENCE)).collect()
+    }
+}
+
 impl Outcome {
+    /// The files that were written.
+    pub(super) fn files(&self) -> Vec<&'static str> {
+        self.found.files()
+    }
+
     /// What is printed as JSON.
     pub(super) fn told(
         &self,
@@ -255,7 +291,7 @@ impl Outcome {
         told.insert("reused".to_owned(), json!(self.reused));
         told.insert("scores".to_owned(), json!(self.scores.as_ref().map(Scores::told)));
         told.insert("output".to_owned(), json!(dir));
-        told.insert("files".to_owned(), json!(FILES));
+        told.insert("files".to_owned(), json!(self.files()));
         let seconds = json!({
             "read": read,
             "generate": self.generate,

@@ -1,7 +1,7 @@
 //! `consilience run DATA -o DIR`.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::consensus::Plan;
 use super::ensemble::Recipe;
-use super::pipeline::{self, FILES, Input};
+use super::pipeline::{self, Input};
 use super::{Session, read_data, read_start};
 use crate::args::{Common, RunArgs};
 use crate::errors::usage;
+use crate::io::InputError;
 use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
 
@@ -28,7 +29,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
     let clock = Instant::now();
     let options = args.reading.options(args.weights.as_deref());
-    let table = read_data(&args.data, &options, &session)?;
+    let table = read_data(&args.data, &args.reading, args.weights.as_deref(), &session)?;
     let ids = table.ids.as_ref();
     let n = table.values.nrows();
     let start = read_start(args.consensus.init.as_deref(), ids, n, &options, &session)?;
@@ -43,6 +44,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
         truth: table.truth.clone().map(Member::from),
         weights: table.weights.as_deref(),
         start,
+        convergence: args.preset().is_some(),
         command: command(args),
         inputs,
     };
@@ -67,7 +69,8 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     lines.extend(outcome.resumed().map(|resumed| ("", resumed)));
     lines.push(("consensus", outcome.found.summary(&plan)));
     lines.extend(outcome.scores.as_ref().map(|scores| ("scores", scores.summary())));
-    let written = FILES.map(|name| dir.join(name).display().to_string());
+    let written = outcome.files().into_iter().map(|name| dir.join(name).display().to_string());
+    let written: Vec<String> = written.collect();
     lines.push(("written", written.join(", ")));
     output::text(&output::facts(&lines))
 }
@@ -79,41 +82,44 @@ fn command(args: &RunArgs) -> Value {
         settings.map(|setting| (setting.key.clone(), json!(setting.value))).collect();
     json!({
         "name": "run",
-        "method": args.consensus.method,
+        "preset": args.preset,
+        "method": args.consensus.method(),
         "k": args.consensus.k.0,
         "set": settings,
         "init": args.consensus.init.as_deref().map(file_name),
         "weights": args.weights,
-        "size": args.ensemble.size,
-        "scheme": args.ensemble.scheme,
-        "base": args.ensemble.base,
+        "size": args.ensemble.size(),
+        "scheme": args.ensemble.scheme(),
+        "base": args.ensemble.base(),
         "base_k": args.ensemble.base_k,
         "subspace": args.ensemble.subspace,
         "sample": args.ensemble.sample,
         "leave_out": args.ensemble.leave_out,
         "soft": args.ensemble.soft,
-        "scale": args.ensemble.scale,
+        "scale": args.ensemble.scale(),
         "id": args.reading.id,
         "truth": args.reading.truth,
         "drop": args.reading.drop,
+        "as_features": args.reading.as_features,
         "impute": args.reading.impute.map(|impute| format!("{impute:?}").to_lowercase()),
         "missing": args.reading.missing,
         "no_header": args.reading.no_header,
     })
 }
 
-/// A file that was read: its name, and what tells whether it is still the same. Of stdin nothing is
-/// left to be told.
+/// A file that was read: its name, and what tells whether it is still the same. Of a pipe nothing
+/// is left to be told.
 fn described(path: &Path) -> anyhow::Result<Value> {
-    if path == Path::new("-") {
-        return Ok(json!({ "file": "-" }));
+    let gone = |error: io::Error| InputError::io(&path.display().to_string(), &error);
+    if path == Path::new("-") || !fs::metadata(path).map_err(gone)?.is_file() {
+        return Ok(json!({ "file": file_name(path) }));
     }
-    let mut file = File::open(path)?;
+    let mut file = File::open(path).map_err(gone)?;
     let mut hash = Xxh64::new();
     let mut buffer = vec![0; 1 << 16];
     let mut bytes = 0;
     loop {
-        let read = file.read(&mut buffer)?;
+        let read = file.read(&mut buffer).map_err(gone)?;
         if read == 0 {
             break;
         }

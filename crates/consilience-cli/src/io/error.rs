@@ -61,8 +61,9 @@ pub(crate) enum InputError {
     NoColumns { file: String },
 
     #[error(
-        "{file}, line {line}: {found} fields, but {expected} are expected; mend the line, or quote \
-         cells that contain the separator {separator}"
+        "{file}, line {line}: {found} field{}, but {expected} are expected; mend the line, or quote \
+         cells that contain the separator {separator}",
+        if *found == 1 { "" } else { "s" }
     )]
     Ragged { file: String, line: usize, found: usize, expected: usize, separator: String },
 
@@ -137,8 +138,10 @@ pub(crate) enum InputError {
     )]
     MeantRun { file: String, place: Place, column: String, value: String },
 
-    #[error("{file} holds clusterings, not features ({evidence}): `consilience combine` was meant")]
-    MeantCombine { file: String, evidence: String },
+    #[error(
+        "{file} holds clusterings, not features ({evidence}): `consilience combine` was meant; {hint}"
+    )]
+    MeantCombine { file: String, evidence: String, hint: &'static str },
 
     #[error(transparent)]
     Library(#[from] consilience::Error),
@@ -154,7 +157,7 @@ impl InputError {
     }
 
     /// An error of the operating system while `path` was opened or read.
-    pub(super) fn io(file: &str, error: &io::Error) -> Self {
+    pub(crate) fn io(file: &str, error: &io::Error) -> Self {
         let file = file.to_owned();
         match error.kind() {
             io::ErrorKind::IsADirectory => InputError::Directory { file },

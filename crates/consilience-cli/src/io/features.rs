@@ -8,8 +8,9 @@ use consilience::linalg::Matrix;
 
 use super::columns::{Named, labels, weights};
 use super::error::{InputError, Result, listed};
+use super::guess::{self, Guess};
 use super::table::{Column, Ids, Plan, Role, Table};
-use super::{Impute, ReadOptions, guess, read_table};
+use super::{Impute, ReadOptions, read_table};
 
 /// A table of features.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +32,9 @@ pub(crate) struct FeatureTable {
 }
 
 impl FeatureTable {
-    /// Why this is most likely a table of clusterings, given to the wrong command; `None` if
-    /// nothing suggests it.
-    pub(crate) fn looks_like_clusterings(&self) -> Option<String> {
+    /// Why this may be a table of clusterings, given to the wrong command; `None` if nothing
+    /// suggests it.
+    pub(crate) fn looks_like_clusterings(&self) -> Option<Guess> {
         guess::clusterings(&self.columns, &self.values)
     }
 }
@@ -192,6 +193,7 @@ fn mostly_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputErr
             names.first().map_or("", String::as_str),
             table.names[*j]
         ),
+        hint: "if there are features too, name the other columns by --id, --truth or --drop",
     })
 }
 
@@ -316,7 +318,8 @@ mod tests {
                 "a,b\nT cell,low\nB cell,low\nT cell,high\nT cell,low\n",
                 plain.clone(),
                 "t.csv holds clusterings, not features (2 of 2 columns are text from few values, \
-                 such as `T cell` in column `a`): `consilience combine` was meant",
+                 such as `T cell` in column `a`): `consilience combine` was meant; if there are \
+                 features too, name the other columns by --id, --truth or --drop",
             ),
         ];
         for (text, options, message) in cases {

@@ -1,6 +1,7 @@
 //! Objects of several files brought together by their identifiers.
 
-use consilience::ensemble::{Code, HardMember, Labels};
+use consilience::ensemble::{Code, HardMember, Labels, Member, SoftMember};
+use consilience::linalg::Matrix;
 use hashbrown::HashTable;
 
 use super::error::{InputError, Result};
@@ -86,12 +87,34 @@ impl Rows {
         Ok(HardMember::from_codes(member.name(), labels, clusters)?)
     }
 
+    /// The same for hard and soft clusterings of the rows of a file; there are `n` objects.
+    pub(super) fn aligned(&self, member: Member, n: usize) -> Result<Member> {
+        Ok(match (member, self) {
+            (member, Rows::Same) => member,
+            (Member::Hard(hard), rows) => rows.member(&hard)?.into(),
+            (Member::Soft(soft), rows) => {
+                let old = soft.memberships();
+                let new =
+                    Matrix::from_fn(n, old.ncols(), |i, j| rows.of(i).map_or(0.0, |i| old[(i, j)]));
+                SoftMember::new(soft.name(), new, soft.clusters().to_vec())?.into()
+            }
+        })
+    }
+
     /// The row of object `i`.
     pub(super) fn of(&self, i: usize) -> Option<usize> {
         match self {
             Rows::Same => Some(i),
             Rows::Found(rows) => rows[i],
         }
+    }
+}
+
+/// Which row of a file each object stands in; without identifiers, rows and objects go in step.
+pub(super) fn rows_of(objects: Option<&Objects>, ids: Option<&Ids>) -> Rows {
+    match (objects, ids) {
+        (Some(objects), Some(ids)) => objects.rows_of(ids),
+        _ => Rows::Same,
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Reading goes in two steps. A *format* ([`text`], [`npy`], [`columnar`]) turns bytes into a
 //! [`Table`](table::Table): columns of label codes, numbers or text, according to the role that
-//! each column's name gives it. A *meaning* ([`features`], [`clusterings`]) hands out the roles and
-//! checks what came back. No step holds the cells of a label column as strings.
+//! each column's name gives it. A *meaning* ([`features`], [`clusterings`], [`beside`]) hands out the
+//! roles and checks what came back. No step holds the cells of a label column as strings.
 //!
 //! Writing is one step: a list of named columns goes to any format, first under a temporary name.
 
 mod arrays;
+mod beside;
 mod cells;
 mod clusterings;
 mod columnar;
@@ -16,9 +17,12 @@ mod cut;
 mod dialect;
 mod error;
 mod features;
+#[cfg(test)]
+mod foreign;
 mod guard;
 mod guess;
 mod join;
+mod members;
 mod npy;
 mod npy_header;
 mod parse;
@@ -36,12 +40,14 @@ mod write_text;
 
 use std::path::Path;
 
+pub(crate) use beside::read_labels;
 pub(crate) use cells::Cells;
-pub(crate) use clusterings::{read_clusterings, read_labels};
+pub(crate) use clusterings::read_clusterings;
 pub(crate) use error::InputError;
 pub(crate) use features::{FeatureTable, read_features};
+pub(crate) use guess::Guess;
 pub(crate) use table::Ids;
-pub(crate) use target::{OutputError, Target};
+pub(crate) use target::{OutputError, Stage, Target};
 pub(crate) use write::{
     write_consensus, write_correspondences, write_matrix, write_members, write_membership,
     write_table, write_text,
@@ -126,14 +132,18 @@ fn read_table(
     plan: &dyn table::Plan,
     run: &consilience::Run,
 ) -> Result<table::Table, InputError> {
-    match Format::of(path) {
-        Some(Format::Csv { gzip }) => text::read(path, gzip, b',', options, plan, run),
-        Some(Format::Tsv { gzip }) => text::read(path, gzip, b'\t', options, plan, run),
-        Some(Format::Npy) => npy::read(path, plan, run),
-        Some(Format::Parquet) => columnar::read_parquet(path, options, plan, run),
-        Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run),
-        None => Err(InputError::UnknownEnding { file: error::shown(path) }),
+    let mut table = match Format::of(path) {
+        Some(Format::Csv { gzip }) => return text::read(path, gzip, b',', options, plan, run),
+        Some(Format::Tsv { gzip }) => return text::read(path, gzip, b'\t', options, plan, run),
+        Some(Format::Npy) => npy::read(path, plan, run)?,
+        Some(Format::Parquet) => columnar::read_parquet(path, options, plan, run)?,
+        Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run)?,
+        None => return Err(InputError::UnknownEnding { file: error::shown(path) }),
+    };
+    if let Some(spelling) = &options.missing {
+        table.take_as_missing(spelling);
     }
+    Ok(table)
 }
 
 #[cfg(test)]

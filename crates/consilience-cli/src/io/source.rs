@@ -24,9 +24,22 @@ pub(super) fn open_text(path: &Path, gzip: bool) -> Result<Box<dyn Read + Send>>
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
-    let file = open_file(path)?;
-    // Tools append gzip streams to one another; all of them are read.
-    if gzip { Ok(Box::new(MultiGzDecoder::new(file))) } else { Ok(Box::new(file)) }
+    let mut file = open_file(path)?;
+    if !gzip {
+        return Ok(Box::new(file));
+    }
+    let mut magic = [0; 2];
+    let read = fill(&mut file, &mut magic).map_err(|error| InputError::io(&shown(path), &error))?;
+    match magic {
+        _ if read == 0 => Err(InputError::Empty { file: shown(path) }),
+        // Tools append gzip streams to one another; all of them are read.
+        [0x1f, 0x8b] => Ok(Box::new(MultiGzDecoder::new(io::Cursor::new(magic).chain(file)))),
+        _ => Err(InputError::Unsupported {
+            file: shown(path),
+            problem: "it is not compressed by gzip, although its name ends in .gz".to_owned(),
+            hint: "take the ending away, or compress it".to_owned(),
+        }),
+    }
 }
 
 /// Reads until `buffer` is full or the source ends; returns how many bytes came.

@@ -120,6 +120,20 @@ impl Table {
         Ok(())
     }
 
+    /// Reads labels and numbers of this spelling as missing, where the file has numbers and not
+    /// text.
+    pub(super) fn take_as_missing(&mut self, spelling: &str) {
+        for column in &mut self.columns {
+            if let Column::Labels(labels) = column {
+                labels.take_as_missing(spelling);
+            }
+        }
+        if let Ok(value) = spelling.parse::<f64>() {
+            let same = self.numbers.iter_mut().filter(|number| **number == value);
+            same.for_each(|number| *number = f64::NAN);
+        }
+    }
+
     /// Takes a column of labels out of the table.
     pub(super) fn take_labels(&mut self, column: usize) -> LabelColumn {
         match std::mem::replace(&mut self.columns[column], Column::Skipped) {
@@ -332,6 +346,18 @@ impl LabelColumn {
         let renamed: Vec<_> = renamed.collect();
         self.labels = Labels::from_indices(names.len(), renamed.into_iter());
         self.names = names.into_iter().collect();
+    }
+
+    /// Makes the label of this name missing; returns whether there was one.
+    pub(super) fn take_as_missing(&mut self, name: &str) -> bool {
+        let names = &self.names.list;
+        let Some(gone) = names.iter().position(|other| other == name) else { return false };
+        let code = |c: usize| (c != gone).then(|| (c - usize::from(c > gone)) as u32);
+        let to: Vec<Option<u32>> = (0..names.len()).map(code).collect();
+        let mut names = names.clone();
+        names.remove(gone);
+        self.rename(&to, names);
+        true
     }
 
     /// How many bytes of memory it takes, names aside.

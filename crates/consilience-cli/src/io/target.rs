@@ -3,11 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::{Compression, GzBuilder};
 
 use super::Format;
 use super::error::describe;
+use crate::cleanup::{TemporaryFile, keep_all};
 
 /// What can go wrong while a result is written.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -18,8 +20,17 @@ pub(crate) enum OutputError {
     #[error("{file} is a directory: give the name of a file in it")]
     Directory { file: String },
 
-    #[error("{file} cannot be written: {problem}; nothing was left there")]
+    #[error(
+        "{file} cannot be written: {problem}; nothing was left there; check the folder and its \
+         permissions, or give another place"
+    )]
     Failed { file: String, problem: String },
+
+    #[error(
+        "{file} cannot be written: {problem}; nothing was left there; make room, or give another \
+         place"
+    )]
+    Full { file: String, problem: String },
 
     #[error("{file} cannot be written: {problem}; {hint}")]
     Unsupported { file: String, problem: String, hint: String },
@@ -28,28 +39,63 @@ pub(crate) enum OutputError {
     Library(#[from] consilience::Error),
 }
 
+impl OutputError {
+    /// An error of the operating system while `file` was written.
+    pub(crate) fn io(file: String, error: &io::Error) -> Self {
+        let problem = describe(error);
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                OutputError::Full { file, problem }
+            }
+            _ => OutputError::Failed { file, problem },
+        }
+    }
+}
+
+/// Files that are written and get their names together, once all of them are complete.
+#[derive(Clone, Default)]
+pub(crate) struct Stage(Arc<Mutex<Vec<(TemporaryFile, PathBuf)>>>);
+
+impl Stage {
+    fn push(&self, file: TemporaryFile, path: PathBuf) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((file, path));
+    }
+
+    /// Gives the files their names: the last step of a command.
+    pub(crate) fn commit(&self) -> Result<(), OutputError> {
+        let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let shown: Vec<String> = files.iter().map(|(_, path)| path.display().to_string()).collect();
+        keep_all(files).map_err(|error| OutputError::io(shown.join(", "), &error))
+    }
+}
+
 /// Where a result goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Target {
     path: PathBuf,
+    stage: Option<Stage>,
 }
 
 impl Target {
     /// A file, or standard output for `-`.
     ///
-    /// Refuses what cannot work before anything is computed: a directory, or a folder that is not
-    /// there.
+    /// Refuses what cannot work before anything is computed: a directory, a folder that is not there
+    /// or that nothing can be written to.
     pub(crate) fn new(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
-        let target = Target { path: path.into() };
+        let target = Target { path: path.into(), stage: None };
         if target.is_stdout() {
             return Ok(target);
         }
         if target.path.is_dir() {
             return Err(OutputError::Directory { file: target.shown() });
         }
-        if !target.folder().is_dir() {
-            let problem = format!("there is no folder {}", target.folder().display());
+        if !folder_of(&target.path).is_dir() {
+            let problem = format!("there is no folder {}", folder_of(&target.path).display());
             return Err(OutputError::Failed { file: target.shown(), problem });
+        }
+        if !target.is_special() {
+            let tried = TemporaryFile::new(&temporary_names(), folder_of(&target.real_path()));
+            tried.map_err(|error| OutputError::io(target.shown(), &error))?;
         }
         Ok(target)
     }
@@ -61,9 +107,15 @@ impl Target {
         Ok(target)
     }
 
+    /// The same place; the file gets its name with the others of the stage.
+    pub(crate) fn on(mut self, stage: &Stage) -> Self {
+        self.stage = Some(stage.clone());
+        self
+    }
+
     /// Standard output.
     pub(crate) fn stdout() -> Self {
-        Target { path: PathBuf::from("-") }
+        Target { path: PathBuf::from("-"), stage: None }
     }
 
     /// Whether it is standard output.
@@ -85,15 +137,13 @@ impl Target {
         }
     }
 
-    fn folder(&self) -> &Path {
-        match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        }
+    /// The file itself: what a link points to is replaced, not the link.
+    fn real_path(&self) -> PathBuf {
+        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
     /// Writes the bytes that `fill` makes: to a temporary name in the same folder, which is renamed
-    /// at the end and removed on failure. A reader that closes standard output early is no failure.
+    /// at the end (that of the stage, if it is on one) and removed on failure. A reader that closes standard output early is no failure.
     pub(super) fn write(
         &self,
         fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
@@ -109,9 +159,7 @@ impl Target {
             self.write_whole(fill)
         };
         result.map_err(|error| match error {
-            WriteError::Io(error) => {
-                OutputError::Failed { file: self.shown(), problem: describe(&error) }
-            }
+            WriteError::Io(error) => OutputError::io(self.shown(), &error),
             WriteError::Cannot { problem, hint } => {
                 OutputError::Unsupported { file: self.shown(), problem, hint }
             }
@@ -128,27 +176,38 @@ impl Target {
         &self,
         fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        // What a link points to is replaced, not the link.
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let path = self.real_path();
         if path.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
         }
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".consilience-").suffix(".tmp");
-        // Temporary files are private by default; results are as readable as any other file.
-        #[cfg(unix)]
-        let readable = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        #[cfg(unix)]
-        builder.permissions(readable);
-        let temporary = builder.tempfile_in(folder)?;
-        through(temporary.as_file(), fill)?;
-        temporary.persist(&path).map_err(|error| error.error)?;
+        let temporary = TemporaryFile::new(&temporary_names(), folder_of(&path))?;
+        through(temporary.file(), fill)?;
+        match &self.stage {
+            Some(stage) => stage.push(temporary, path),
+            None => temporary.keep(&path)?,
+        }
         Ok(())
     }
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// How files are called before they get their names.
+fn temporary_names() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".consilience-").suffix(".tmp");
+    // Temporary files are private by default; results are as readable as any other file.
+    #[cfg(unix)]
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(readable);
+    builder
 }
 
 /// What `fill` may fail with.
@@ -216,7 +275,7 @@ mod tests {
             Err(io::Error::from(io::ErrorKind::StorageFull).into())
         });
         let message = result.unwrap_err().to_string();
-        assert!(message.ends_with("cannot be written: no storage space; nothing was left there"));
+        assert!(message.contains("cannot be written: no storage space; nothing was left there"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names_in(folder.path()), ["a.csv"]);
     }
@@ -234,20 +293,45 @@ mod tests {
     }
 
     #[test]
+    fn staged_files_appear_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join("a.csv");
+        fs::write(&old, "old").unwrap();
+        let write = |stage: &Stage, name: &str| {
+            let target = Target::new(folder.path().join(name)).unwrap().on(stage);
+            target.write(|w| Ok(w.write_all(b"new")?)).unwrap();
+        };
+        let given_up = Stage::default();
+        write(&given_up, "a.csv");
+        write(&given_up, "b.csv");
+        assert_eq!(names_in(folder.path()).len(), 3);
+        drop(given_up);
+        assert_eq!(names_in(folder.path()), ["a.csv"]);
+        assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+        let stage = Stage::default();
+        write(&stage, "a.csv");
+        write(&stage, "b.csv");
+        stage.commit().unwrap();
+        let mut names = names_in(folder.path());
+        names.sort();
+        assert_eq!(names, ["a.csv", "b.csv"]);
+        assert_eq!(fs::read_to_string(&old).unwrap(), "new");
+    }
+
+    #[test]
     fn impossible_places_are_refused_beforehand() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(Target::new(folder.path()), Err(OutputError::Directory { .. })));
-        let message = Target::new(folder.path().join("no/a.csv")).unwrap_err().to_string();
+        let message = Target::new(folder.path().join("no/a.csv")).err().unwrap().to_string();
         assert!(message.contains("there is no folder"), "{message}");
         let unknown = Target::table(folder.path().join("a.xlsx"));
         assert!(matches!(unknown, Err(OutputError::UnknownEnding { .. })));
     }
 
+    /// Linux has a device that is always full.
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_full_device_is_an_error() {
-        if !Path::new("/dev/full").exists() {
-            return;
-        }
         let target = Target::new("/dev/full").unwrap();
         let message = target.write(|w| Ok(w.write_all(b"x")?)).unwrap_err().to_string();
         assert!(message.contains("no space left on device"), "{message}");

@@ -28,13 +28,15 @@ fn prepare(folder: &Path) {
     fs::write(folder.join("cut.csv.gz"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b]).unwrap();
     fs::write(folder.join("cut.parquet"), b"PAR1 and then nothing").unwrap();
     write("data.xlsx", "1,2\n");
+    write("plain.csv.gz", "a,b\n1,2\n1,1\n");
+    write("empty.csv.gz", "");
 }
 
 /// Arguments, exit code, and what stderr must say.
 const CASES: &[(&str, i32, &[&str])] = &[
     ("combine empty.csv", 3, &["empty.csv is empty"]),
     ("combine header.csv", 3, &["header.csv", "no rows", "--no-header"]),
-    ("combine ragged.csv", 3, &["ragged.csv, line 3", "1 field", "2 are expected"]),
+    ("combine ragged.csv", 3, &["ragged.csv, line 3", "1 field,", "2 are expected"]),
     (
         "combine missing-column.csv",
         3,
@@ -51,7 +53,12 @@ const CASES: &[(&str, i32, &[&str])] = &[
     ("combine not-there.csv", 3, &["not-there.csv cannot be read", "no such file"]),
     ("combine data.xlsx", 3, &["data.xlsx", ".csv"]),
     ("combine labels.csv --method scec --k 9", 3, &["k = 9", "between 1 and 3"]),
-    ("combine labels.csv --method scec --k 0", 2, &["--k", "from 1 on"]),
+    ("combine labels.csv --method scec --k 0", 3, &["--k", "from 1 on"]),
+    ("combine labels.csv --method scec --k -2", 3, &["--k", "from 1 on"]),
+    ("run features.csv -o out --k 0", 3, &["--k", "from 1 on"]),
+    ("combine labels.csv --method scec --k many", 2, &["--k", "from 1 on"]),
+    ("combine plain.csv.gz", 3, &["plain.csv.gz", "not compressed by gzip"]),
+    ("combine empty.csv.gz", 3, &["empty.csv.gz is empty"]),
     ("combine labels.csv --method scec", 2, &["`scec` does not choose", "--k K", "voting"]),
     ("combine labels.csv --method voting --k 2", 2, &["`voting` finds", "leave --k out", "scec"]),
     ("combine labels.csv --method scce --k 2", 2, &["no method `scce`", "did you mean `scec`?"]),
@@ -102,7 +109,7 @@ const CASES: &[(&str, i32, &[&str])] = &[
     (
         "run clusterings.csv -o out --k 2",
         3,
-        &["clusterings.csv", "`consilience combine` was meant"],
+        &["clusterings.csv", "`consilience combine` was meant", "--as-features"],
     ),
     ("run features.csv -o features.csv --k 2", 2, &["features.csv is a file", "folder"]),
     ("run features.csv --k 2", 2, &["--output"]),

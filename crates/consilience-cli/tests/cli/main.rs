@@ -4,8 +4,11 @@
 
 mod bad_input;
 mod combine;
+mod files;
 mod help;
+mod interrupt;
 mod methods;
+mod preset;
 mod run;
 mod score;
 

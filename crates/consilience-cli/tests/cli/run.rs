@@ -15,7 +15,7 @@ use tempfile::tempdir;
 use crate::{assert_shown, consilience, run, table};
 
 /// Three groups of rows around different points, from a small generator of our own.
-fn groups(rows: usize) -> String {
+pub fn groups(rows: usize) -> String {
     let mut state = 1u64;
     let mut noise = || {
         state =
@@ -42,8 +42,12 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    contents(folder).into_keys().collect()
+/// The names of all files of a folder, in order.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut names: Vec<_> = entries.map(|e| e.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 const RESULTS: [&str; 3] = ["ensemble.parquet", "labels.csv", "result.json"];
@@ -217,7 +221,7 @@ fn ctrl_c_leaves_nothing_of_generate_and_combine() {
     assert_eq!(names(folder.path()), ["data.csv"]);
 }
 
-fn interrupt(child: &std::process::Child) {
+pub fn interrupt(child: &std::process::Child) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
 }

@@ -3,6 +3,7 @@
 use crate::consensus::method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, NO_CLUSTER, Value};
 use crate::consensus::settings::Settings;
+use crate::consensus::start::Start;
 use crate::ensemble::{Canonical, Ensemble, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -27,8 +28,8 @@ pub fn prepare(ensemble: &Ensemble, method: &MethodInfo, run: &Run) -> Result<Pr
 /// depend on the order of objects, members or label names. Clusters of the answer are numbered
 /// from 0 by falling weight, ties by first appearance; empty ones are dropped.
 ///
-/// `start` is one label an *object*, from which iterative methods start; within a profile the
-/// heaviest label counts, as profiles are never split.
+/// `start` is one label an *object*, from which iterative methods start; [`Start`] says what becomes
+/// of it, and [`combine_from`] lets objects count by their weights.
 ///
 /// # Errors
 ///
@@ -56,6 +57,20 @@ pub fn combine(
     profiles: &Profiles,
     method: &dyn ConsensusMethod,
     start: Option<&[Option<u32>]>,
+    run: &Run,
+) -> Result<Consensus> {
+    combine_from(profiles, method, start.map(Start::new), run)
+}
+
+/// The same as [`combine`] from a start in which objects may have weights.
+///
+/// # Errors
+///
+/// As [`combine`], and if the start is of other objects or labels none.
+pub fn combine_from(
+    profiles: &Profiles,
+    method: &dyn ConsensusMethod,
+    start: Option<Start<'_>>,
     run: &Run,
 ) -> Result<Consensus> {
     let info = method.info();
@@ -88,7 +103,7 @@ pub fn combine(
         method.cost(&shape),
         &fitting(&shape, method.k(), run),
     )?;
-    let start = start.map(|labels| start_of_profiles(profiles, labels, info)).transpose()?;
+    let start = start.map(|start| run.install(|| start.of_profiles(profiles, info))).transpose()?;
 
     let canonical = run.install(|| Canonical::new(profiles));
     let start: Option<Vec<u32>> =
@@ -122,44 +137,6 @@ fn fitting(shape: &Shape, k: Option<usize>, run: &Run) -> String {
         none if none.is_empty() => "no method would fit: raise the ceiling".to_owned(),
         names => format!("these would fit: {names}"),
     }
-}
-
-/// One start label a profile: the heaviest among its objects, the smallest of equals.
-fn start_of_profiles(
-    profiles: &Profiles,
-    labels: &[Option<u32>],
-    info: &MethodInfo,
-) -> Result<Vec<u32>> {
-    if !info.takes_start {
-        return Err(Error::Unsupported {
-            method: info.name,
-            what: "a start".to_owned(),
-            hint: format!("methods that can: {}", names(|m| m.takes_start)),
-        });
-    }
-    if labels.len() != profiles.n_objects() {
-        return Err(Error::Length {
-            what: "the start".to_owned(),
-            got: labels.len(),
-            expected_by: "the ensemble".to_owned(),
-            expected: profiles.n_objects(),
-        });
-    }
-    let mut votes = std::collections::BTreeMap::<(u32, u32), usize>::new();
-    for (&profile, label) in profiles.map().iter().zip(labels) {
-        if let Some(label) = label {
-            *votes.entry((profile, *label)).or_default() += 1;
-        }
-    }
-    let mut best = vec![(0usize, 0u32); profiles.len()];
-    for ((profile, label), count) in votes {
-        if let Some(best) = best.get_mut(profile as usize)
-            && count > best.0
-        {
-            *best = (count, label);
-        }
-    }
-    Ok(best.into_iter().map(|(_, label)| label).collect())
 }
 
 /// Puts what was told of the canonical order back into the order of `profiles`.

@@ -1,0 +1,248 @@
+//! The arguments of the commands that start from data: `demo`, `run` and `generate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use consilience::generate::{BaseK, Share};
+
+use super::TABLES;
+use super::consensus::{CONSENSUS, ConsensusArgs};
+use super::values::{
+    at_least_one, base_names, dataset_names, preset_names, scaling_names, scheme_names,
+};
+use crate::io::{Impute, ReadOptions};
+
+/// See the whole pipeline work on data that is inside the program
+///
+/// Clusters the data many times, combines the clusterings, compares the result with the known classes,
+/// and writes a folder `consilience-demo` with everything `run` writes. No files are needed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  The flowers that everybody starts with:
+    consilience demo
+
+  Two interleaved half rings, which no single k-means can tell apart:
+    consilience demo half-rings")]
+pub(crate) struct DemoArgs {
+    /// The data set
+    #[arg(value_name = "NAME", default_value = "iris", value_parser = dataset_names())]
+    pub name: String,
+
+    /// The folder to write to
+    #[arg(short, long, value_name = "DIR", default_value = "consilience-demo",
+          value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
+}
+
+/// Cluster data many times and combine the clusterings: data in, consensus out
+///
+/// One row an object; numeric columns are features. Writes to DIR: labels.csv (the consensus:
+/// id,cluster,confidence), ensemble.parquet (the clusterings that were combined) and result.json
+/// (everything about how it was found).
+///
+/// An interrupted run resumes: base clusterings already finished are kept and reused when the same
+/// command is given again.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  Three clusters, everything else as it comes:
+    consilience run flowers.csv --k 3 -o flowers-consensus
+
+  The number of clusters is not known, and the species, which is, is used only to score:
+    consilience run flowers.csv --id name --truth species -o flowers-consensus
+
+  Many features: every clustering sees a random half of them
+    consilience run genes.parquet --scheme random-subspace --subspace 0.5 --size 100 --k 8 -o genes
+
+  The setting of many papers: k-means from random starts on the features as they are
+    consilience run iris.csv.gz --truth label --method scec --k 3 --scheme random-init \\
+        --base-k 3 --size 20 --scale none -o iris
+
+  Clusters of any shape, their number not known: many small clusters joined by a majority of votes
+    consilience run rings.csv --preset voting-k-means --base-k 20 -o rings")]
+pub(crate) struct RunArgs {
+    /// The data (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
+    #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub data: PathBuf,
+
+    /// The folder to write to
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
+
+    /// Take the setting of a paper: defaults for the options below, which come before it
+    ///
+    /// voting-k-means also tells how the number of clusters settles as clusterings come in: in
+    /// result.json and in convergence.csv (members,clusters,pc_idx).
+    #[arg(long, value_name = "NAME", value_parser = preset_names())]
+    pub preset: Option<String>,
+
+    /// Start over: do not reuse clusterings of an interrupted run
+    #[arg(long)]
+    pub fresh: bool,
+
+    #[command(flatten)]
+    pub ensemble: EnsembleArgs,
+
+    #[command(flatten)]
+    pub consensus: ConsensusArgs,
+
+    /// The column of object weights; they count in the consensus, not in the base clusterings
+    #[arg(long, value_name = "COL", help_heading = CONSENSUS)]
+    pub weights: Option<String>,
+
+    #[command(flatten)]
+    pub reading: DataReading,
+}
+
+/// Only cluster data many times: make an ensemble, to be combined later
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  Fifty k-means clusterings with random numbers of clusters:
+    consilience generate flowers.csv --id name -o ensemble.parquet
+
+  Fuzzy memberships, then combined:
+    consilience generate flowers.csv --base fuzzy-kmeans --soft --base-k 3 --scheme random-init \\
+        -o ensemble.parquet
+    consilience combine ensemble.parquet --method scec --k 3")]
+pub(crate) struct GenerateArgs {
+    /// The data (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
+    #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
+    pub data: PathBuf,
+
+    /// Where the ensemble goes: one row an object, one column a clustering
+    #[arg(short, long, value_name = "ENSEMBLE", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub ensemble: EnsembleArgs,
+
+    #[command(flatten)]
+    pub reading: DataReading,
+}
+
+/// How the clusterings to be combined are made.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Ensemble")]
+pub(crate) struct EnsembleArgs {
+    /// The number of clusterings [default: 50]
+    #[arg(long, value_name = "R", value_parser = at_least_one)]
+    pub size: Option<usize>,
+
+    /// What makes the clusterings differ [default: random-k]
+    #[arg(long, value_name = "SCHEME", value_parser = scheme_names())]
+    pub scheme: Option<String>,
+
+    /// What makes each clustering [default: kmeans]
+    #[arg(long, value_name = "BASE", value_parser = base_names())]
+    pub base: Option<String>,
+
+    /// Clusters of a clustering: a number, or a range to draw from
+    ///
+    /// By default, with --k K: K, or for random-k a number in 2..2K; without: the square root of the
+    /// number of objects, or a number from 2 to it.
+    #[arg(long, value_name = "K|A..B")]
+    pub base_k: Option<BaseK>,
+
+    /// Features that random-subspace draws, or dimensions of random-projection
+    #[arg(long, value_name = "D|FRACTION")]
+    pub subspace: Option<Share>,
+
+    /// Objects that bootstrap and subsample draw
+    #[arg(long, value_name = "N|FRACTION")]
+    pub sample: Option<Share>,
+
+    /// Leave objects that bootstrap and subsample did not draw without a label
+    ///
+    /// By default they are put in the nearest cluster.
+    #[arg(long)]
+    pub leave_out: bool,
+
+    /// Make soft clusterings: memberships instead of labels
+    #[arg(long)]
+    pub soft: bool,
+
+    /// How features are brought to one scale first [default: zscore]
+    #[arg(long, value_name = "HOW", value_parser = scaling_names())]
+    pub scale: Option<String>,
+}
+
+/// The defaults stand here and not with the options, so that a preset can tell what was said.
+impl EnsembleArgs {
+    pub(crate) fn size(&self) -> usize {
+        self.size.unwrap_or(50)
+    }
+
+    pub(crate) fn scheme(&self) -> &str {
+        self.scheme.as_deref().unwrap_or("random-k")
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        self.base.as_deref().unwrap_or("kmeans")
+    }
+
+    pub(crate) fn scale(&self) -> &str {
+        self.scale.as_deref().unwrap_or("zscore")
+    }
+}
+
+/// How tables of features are read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = TABLES)]
+pub(crate) struct DataReading {
+    /// The column that identifies objects
+    #[arg(long, value_name = "COL")]
+    pub id: Option<String>,
+
+    /// The column of known classes; used only to score
+    #[arg(long, value_name = "COL")]
+    pub truth: Option<String>,
+
+    /// Columns that are no features
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub drop: Vec<String>,
+
+    /// The numbers are features, however much they look like clusterings
+    #[arg(long)]
+    pub as_features: bool,
+
+    /// Fill in missing values instead of refusing them
+    #[arg(long, value_name = "HOW")]
+    pub impute: Option<ImputeChoice>,
+
+    /// A further spelling of a missing value
+    #[arg(long, value_name = "TOKEN")]
+    pub missing: Option<String>,
+
+    /// The first row of text tables is data, not a header
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+/// `--impute`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImputeChoice {
+    /// The mean of the column's other values
+    Mean,
+    /// The median of the column's other values
+    Median,
+}
+
+impl DataReading {
+    /// The options as the reader takes them.
+    pub(crate) fn options(&self, weights: Option<&str>) -> ReadOptions {
+        ReadOptions {
+            id: self.id.clone(),
+            truth: self.truth.clone(),
+            weights: weights.map(str::to_owned),
+            drop: self.drop.clone(),
+            no_header: self.no_header,
+            missing: self.missing.clone(),
+            impute: self.impute.map(|impute| match impute {
+                ImputeChoice::Mean => Impute::Mean,
+                ImputeChoice::Median => Impute::Median,
+            }),
+        }
+    }
+}

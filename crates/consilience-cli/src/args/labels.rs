@@ -1,0 +1,155 @@
+//! The arguments of the commands that start from clusterings: `combine` and `score`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::TABLES;
+use super::consensus::{CONSENSUS, ConsensusArgs};
+use super::values::metric_names;
+use crate::io::ReadOptions;
+
+/// Combine clusterings that you already have into one
+///
+/// One row an object, one column a clustering; labels are any text or integers, missing ones are
+/// empty, NA, NaN or (among integers) -1. Columns named NAME:CLUSTER hold the memberships of a soft
+/// clustering. Several files are joined on --id, or stand side by side.
+///
+/// The consensus is a table `id,cluster,confidence`: clusters are numbered from 0 by falling size, and
+/// an object that no clustering labels gets an empty cluster. Without -o it goes to stdout.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  The method is chosen for you, the number of clusters too:
+    consilience combine labels.csv
+
+  Three clusters by SCEC, with the soft memberships and what corresponds to what:
+    consilience combine labels.csv --method scec --k 3 -o consensus.csv \\
+        --membership membership.csv --correspondence correspondence.csv
+
+  Clusterings of three sites, joined by patient; a patient unknown to a site is missing there:
+    consilience combine site-a.csv site-b.parquet site-c.tsv.gz --id patient -o consensus.csv
+
+  From a pipe, the summary as JSON:
+    zcat labels.csv.gz | consilience combine - --method voting --set threshold=0.6 --json")]
+pub(crate) struct CombineArgs {
+    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
+    #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub consensus: ConsensusArgs,
+
+    /// Object weights: a column of the tables, or a file with one number a row
+    #[arg(long, value_name = "COL|FILE", help_heading = CONSENSUS)]
+    pub weights: Option<String>,
+
+    #[command(flatten)]
+    pub reading: LabelReading,
+
+    #[command(flatten)]
+    pub outputs: OutputArgs,
+}
+
+/// The files that `combine` writes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Where the consensus goes [default: CSV on stdout]
+    ///
+    /// With --json the summary takes stdout, and the consensus is written only if this is given.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Write the soft consensus, one row an object, one column a cluster
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub membership: Option<PathBuf>,
+
+    /// Write what corresponds to what: clustering,cluster,consensus,weight
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub correspondence: Option<PathBuf>,
+
+    /// Write the n x n co-association matrix (.npy or .parquet)
+    ///
+    /// The matrix that the method learns where it has one, otherwise the share of clusterings that
+    /// put two objects together.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub coassociation: Option<PathBuf>,
+
+    /// Write the tree of merges, as rows of a SciPy linkage matrix
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub dendrogram: Option<PathBuf>,
+}
+
+/// How tables of clusterings are read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = TABLES)]
+pub(crate) struct LabelReading {
+    /// The column that identifies objects; several files are joined on it
+    #[arg(long, value_name = "COL")]
+    pub id: Option<String>,
+
+    /// A further spelling of a missing label
+    #[arg(long, value_name = "TOKEN")]
+    pub missing: Option<String>,
+
+    /// Columns that are no clusterings
+    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    pub drop: Vec<String>,
+
+    /// The first row of text tables is data, not a header
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+impl LabelReading {
+    /// The options as the reader takes them.
+    pub(crate) fn options(&self, truth: Option<&str>, weights: Option<&str>) -> ReadOptions {
+        ReadOptions {
+            id: self.id.clone(),
+            truth: truth.map(str::to_owned),
+            weights: weights.map(str::to_owned),
+            drop: self.drop.clone(),
+            no_header: self.no_header,
+            missing: self.missing.clone(),
+            impute: None,
+        }
+    }
+}
+
+/// Measure how well clusterings agree, with known classes or with each other
+///
+/// With --truth, a row per clustering: nmi, ari, accuracy, error, vi, purity, pc_idx. Without, the
+/// matrix of one measure between all pairs. On a terminal the result is an aligned table, in a file
+/// or pipe it is CSV.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  How good is the consensus?
+    consilience score consensus.csv --truth species.csv
+
+  And each clustering of the ensemble? The truth is a column of the same table:
+    consilience score labels.csv --truth species
+
+  How alike are they?
+    consilience score labels.csv --metric ari")]
+pub(crate) struct ScoreArgs {
+    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
+    #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    /// The known classes: a column of the tables, or a file
+    #[arg(long, value_name = "COL|FILE")]
+    pub truth: Option<String>,
+
+    /// The measure of the matrix; more columns than the usual with --truth
+    #[arg(long, value_name = "NAME", value_parser = metric_names())]
+    pub metric: Option<String>,
+
+    /// Object weights: a column of the table, or a file with one number a row
+    #[arg(long, value_name = "COL|FILE")]
+    pub weights: Option<String>,
+
+    #[command(flatten)]
+    pub reading: LabelReading,
+}

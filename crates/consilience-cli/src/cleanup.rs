@@ -1,0 +1,197 @@
+//! What must not be left behind when the program ends at once.
+//!
+//! Everything with a temporary name is made and renamed here, under one lock. Whoever ends the
+//! program takes the lock first, so that nothing new appears, removes what is there, and never
+//! gives the lock back.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::{Builder, NamedTempFile, TempDir};
+
+use crate::errors::Exit;
+use crate::output;
+
+/// What is done before the program ends at once, by number.
+static DUTIES: Mutex<Duties> = Mutex::new(Duties { next: 0, list: Vec::new(), finished: false });
+
+struct Duties {
+    next: u64,
+    /// Whether the results are in their places, and ending at once would only hide that.
+    finished: bool,
+    list: Vec<(u64, Box<dyn FnOnce() + Send>)>,
+}
+
+impl Duties {
+    fn add(&mut self, work: impl FnOnce() + Send + 'static) -> Duty {
+        self.next += 1;
+        self.list.push((self.next, Box::new(work)));
+        Duty(self.next)
+    }
+
+    fn remove(&mut self, duty: u64) {
+        self.list.retain(|(number, _)| *number != duty);
+    }
+}
+
+/// A panic elsewhere is no reason to leave anything behind.
+fn duties() -> MutexGuard<'static, Duties> {
+    DUTIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Something to do if the program ends at once while this value lives.
+pub(crate) struct Duty(u64);
+
+impl Duty {
+    /// `work` must not make or rename temporary files.
+    pub(crate) fn new(work: impl FnOnce() + Send + 'static) -> Self {
+        duties().add(work)
+    }
+}
+
+impl Drop for Duty {
+    fn drop(&mut self) {
+        duties().remove(self.0);
+    }
+}
+
+/// Ends the program at once, with all duties done, the youngest first.
+pub(crate) fn leave(exit: Exit, message: &str) -> ! {
+    end(duties(), exit, message)
+}
+
+/// The same, unless the results are already in their places.
+pub(crate) fn leave_unless_finished(exit: Exit, message: &str) {
+    let duties = duties();
+    if !duties.finished {
+        end(duties, exit, message);
+    }
+}
+
+fn end(mut duties: MutexGuard<'_, Duties>, exit: Exit, message: &str) -> ! {
+    while let Some((_, work)) = duties.list.pop() {
+        work();
+    }
+    output::note(message);
+    std::process::exit(exit as i32)
+}
+
+/// Does the last step, which puts the results in their places: the program does not
+/// [`leave`] in the middle of it, and afterwards only if it is asked twice.
+pub(crate) fn finish<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let mut duties = duties();
+    let result = work();
+    duties.finished |= result.is_ok();
+    result
+}
+
+/// A file that goes away with the value, or when the program ends, unless it is
+/// [kept](Self::keep).
+pub(crate) struct TemporaryFile {
+    // Fields go in this order: the file before the duty to remove it.
+    file: NamedTempFile,
+    duty: Duty,
+}
+
+impl TemporaryFile {
+    pub(crate) fn new(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
+        let mut duties = duties();
+        let file = builder.tempfile_in(folder)?;
+        let path = file.path().to_owned();
+        // What cannot be removed now never can.
+        let duty = duties.add(move || drop(fs::remove_file(path)));
+        Ok(TemporaryFile { file, duty })
+    }
+
+    /// The open file.
+    pub(crate) fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Gives the file its name, in place of what may be there.
+    pub(crate) fn keep(self, path: &Path) -> io::Result<()> {
+        // Goes last: the duty takes the lock itself.
+        let TemporaryFile { file, duty: _duty } = self;
+        let _duties = duties();
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// Gives files their names as the [last step](finish).
+pub(crate) fn keep_all(files: Vec<(TemporaryFile, PathBuf)>) -> io::Result<()> {
+    let mut done = Vec::new();
+    finish(|| {
+        for (TemporaryFile { file, duty }, path) in files {
+            done.push(duty);
+            file.persist(path).map_err(|error| error.error)?;
+        }
+        Ok(())
+    })
+}
+
+/// A folder that goes away with the value, or when the program ends.
+pub(crate) struct TemporaryFolder {
+    folder: TempDir,
+    _duty: Duty,
+}
+
+impl TemporaryFolder {
+    pub(crate) fn new(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
+        let mut duties = duties();
+        let folder = builder.tempdir_in(folder)?;
+        let path: PathBuf = folder.path().to_owned();
+        let duty = duties.add(move || drop(fs::remove_dir_all(path)));
+        Ok(TemporaryFolder { folder, _duty: duty })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap();
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    fn is_due(duty: &Duty) -> bool {
+        duties().list.iter().any(|(number, _)| *number == duty.0)
+    }
+
+    #[test]
+    fn a_temporary_file_is_a_duty_until_it_is_kept_or_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let file = TemporaryFile::new(&Builder::new(), folder.path()).unwrap();
+        let number = file.duty.0;
+        assert!(is_due(&file.duty));
+        file.keep(&path).unwrap();
+        assert!(duties().list.iter().all(|(n, _)| *n != number));
+        assert_eq!(names_in(folder.path()), ["a"]);
+        let file = TemporaryFile::new(&Builder::new(), folder.path()).unwrap();
+        assert_eq!(names_in(folder.path()).len(), 2);
+        drop(file);
+        assert_eq!(names_in(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn a_duty_removes_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TemporaryFile::new(&Builder::new(), folder.path()).unwrap();
+        let number = file.duty.0;
+        let mut duties = duties();
+        let place = duties.list.iter().position(|(n, _)| *n == number).unwrap();
+        let (_, work) = duties.list.remove(place);
+        drop(duties);
+        work();
+        assert!(names_in(folder.path()).is_empty());
+        drop(file);
+    }
+}

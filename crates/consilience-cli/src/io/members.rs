@@ -1,0 +1,182 @@
+//! From columns to clusterings, hard and soft.
+
+use consilience::ensemble::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember};
+use consilience::linalg::Matrix;
+
+use super::columns::{Named, is_consensus, whole_numbers};
+use super::error::{InputError, Result};
+use super::table::{Column, LabelColumn, Role, Table};
+
+/// The role of a column that no option names.
+pub(super) fn label_role(names: &[String], j: usize) -> Role {
+    if is_consensus(names) && ["id", "confidence"].contains(&&*names[j]) {
+        return Role::Skip;
+    }
+    if soft_name(&names[j]).is_some() { Role::Numbers } else { Role::Labels }
+}
+
+/// `NAME:CLUSTER`, the name of a column of memberships.
+///
+/// The last colon counts, so that clusterings may be called `run:1`; a blank after it makes it
+/// prose, such as `Unnamed: 0`.
+pub(super) fn soft_name(column: &str) -> Option<(&str, &str)> {
+    let (name, cluster) = column.rsplit_once(':')?;
+    (!name.is_empty() && !cluster.is_empty() && !cluster.starts_with(' '))
+        .then_some((name, cluster))
+}
+
+/// Refuses a column in which all labels are numbers and some are not whole.
+pub(super) fn refuse_measurements(table: &Table, j: usize, labels: &LabelColumn) -> Result<()> {
+    // The labels met first tell enough, and a column of measurements has very many.
+    const ENOUGH: usize = 1000;
+    let names = &labels.names.list[..labels.names.list.len().min(ENOUGH)];
+    let mut measured = None;
+    for (code, name) in names.iter().enumerate() {
+        match name.parse::<f64>() {
+            Err(_) => return Ok(()),
+            Ok(value) if value.fract() != 0.0 => {
+                measured.get_or_insert(code);
+            }
+            Ok(_) => {}
+        }
+    }
+    let Some(code) = measured else { return Ok(()) };
+    Err(InputError::MeantRun {
+        file: table.file.clone(),
+        place: table.place(labels.first_row(code).unwrap_or(0)),
+        column: table.names[j].clone(),
+        value: names[code].clone(),
+    })
+}
+
+/// The clusterings of a table, in the order of their first columns.
+pub(super) fn members(table: &mut Table, named: &Named, stem: &str) -> Result<Vec<Member>> {
+    let data: Vec<usize> = (0..table.names.len())
+        .filter(|&j| named.is_data(j) && table.columns[j] != Column::Skipped)
+        .collect();
+    let mut members = Vec::new();
+    let mut done: Vec<String> = Vec::new();
+    for &j in &data {
+        // A file without names that holds one clustering is best called by its own name.
+        let only = data.len() == 1 && !table.named;
+        let name = if only { stem.to_owned() } else { table.names[j].clone() };
+        if matches!(table.columns[j], Column::Labels(_)) {
+            members.push(hard_member(table, j, name)?.into());
+            continue;
+        }
+        let (member, _) = soft_name(&table.names[j]).expect("numbers are memberships");
+        if done.iter().any(|name| name == member) {
+            continue;
+        }
+        let member = member.to_owned();
+        let of_member = |&j: &usize| {
+            matches!(table.columns[j], Column::Number(_))
+                && soft_name(&table.names[j]).is_some_and(|(name, _)| name == member)
+        };
+        let columns: Vec<usize> = data.iter().copied().filter(of_member).collect();
+        members.push(soft_member(table, &columns, &member)?.into());
+        done.push(member);
+    }
+    Ok(members)
+}
+
+fn hard_member(table: &mut Table, j: usize, name: String) -> Result<HardMember> {
+    let mut labels = table.take_labels(j);
+    refuse_measurements(table, j, &labels)?;
+    whole_numbers(&mut labels);
+    let column = &table.names[j];
+    if minus_one_is_missing(&mut labels) && labels.names.list.len() == 1 {
+        table.warnings.push(format!(
+            "{}, column `{column}`: -1 is read as missing, which leaves one cluster (`{}`); if -1 \
+             is a cluster, rename it",
+            table.file, labels.names.list[0]
+        ));
+    }
+    let distinct = labels.names.list.len();
+    if distinct == 0 {
+        return Err(InputError::AllMissing { file: table.file.clone(), column: column.clone() });
+    }
+    // Clusters of one or two objects each are no clustering that anybody combines.
+    const ENOUGH: usize = 20;
+    if distinct == table.rows && distinct > 3 {
+        table.warnings.push(format!(
+            "{}, column `{column}`: every row has a label of its own, which looks like an \
+             identifier; if it is one, give --id '{column}' or --drop '{column}'",
+            table.file
+        ));
+    } else if table.rows >= ENOUGH && 2 * distinct > table.rows {
+        table.warnings.push(format!(
+            "{}, column `{column}`: {distinct} different labels in {} rows look like measurements; if \
+             this is a table of features, `consilience run` was meant; if not, --drop '{column}' \
+             leaves it out",
+            table.file, table.rows
+        ));
+    }
+    labels.finish(name)
+}
+
+/// Reads `-1` as missing if all labels are integers; returns whether there was any.
+fn minus_one_is_missing(labels: &mut LabelColumn) -> bool {
+    let integers = labels.names.list.iter().all(|name| name.parse::<i64>().is_ok());
+    integers && labels.take_as_missing("-1")
+}
+
+pub(super) fn soft_member(table: &Table, columns: &[usize], name: &str) -> Result<SoftMember> {
+    let mut memberships = table.matrix(columns);
+    let clusters: Vec<String> = columns
+        .iter()
+        .map(|&j| soft_name(&table.names[j]).map_or("", |(_, cluster)| cluster).to_owned())
+        .collect();
+    check_memberships(table, name, &clusters, &mut memberships)?;
+    if memberships.as_slice().iter().all(|&m| m == 0.0) {
+        let column = format!("{name}:{}", clusters[0]);
+        return Err(InputError::AllMissing { file: table.file.clone(), column });
+    }
+    Ok(SoftMember::new(name, memberships, clusters)?)
+}
+
+/// Refuses rows that are no memberships; rows without any value become zeros, which is missing.
+fn check_memberships(
+    table: &Table,
+    member: &str,
+    clusters: &[String],
+    memberships: &mut Matrix,
+) -> Result<()> {
+    for i in 0..memberships.nrows() {
+        let row = memberships.row_mut(i);
+        if row.iter().all(|m| m.is_nan()) {
+            row.fill(0.0);
+            continue;
+        }
+        let odd = row.iter().position(|&m| !m.is_finite() || m < 0.0);
+        let sum: f64 = row.iter().sum();
+        let problem = if let Some(j) = odd {
+            let cluster = &clusters[j];
+            if row[j].is_nan() {
+                format!(
+                    "the membership in cluster `{cluster}` is missing; fill it in, or empty all"
+                )
+            } else {
+                format!(
+                    "the membership in cluster `{cluster}` must be a number >= 0, got {}",
+                    row[j]
+                )
+            }
+        } else if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
+            format!(
+                "memberships must sum to 1, they sum to {sum}; if `{member}:{}` is a column of \
+                 labels, rename it without the colon",
+                clusters[0]
+            )
+        } else {
+            continue;
+        };
+        return Err(InputError::Membership {
+            file: table.file.clone(),
+            place: table.place(i),
+            member: member.to_owned(),
+            problem,
+        });
+    }
+    Ok(())
+}
