@@ -1,9 +1,10 @@
 //! The consensus of an ensemble, as arrays.
 
 use consilience::consensus::{
-    Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Value, auto, combine, method, prepare,
+    Consensus, METHODS, MethodInfo, NO_CLUSTER, OnSoft, Settings, Value, auto, combine, method,
+    prepare,
 };
-use consilience::ensemble::{Ensemble, Profiles};
+use consilience::ensemble::{Ensemble, Member, Profiles};
 use consilience::metrics;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -58,16 +59,26 @@ pub(crate) fn consensus<'py>(
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
     let work = |run: &consilience::Run| {
-        let clusters = ensemble.members().iter().map(|m| m.clusters().to_vec()).collect();
+        // A cluster that is nobody's largest is gone once a member is hardened.
+        let names = |member: &Member| match (info.soft, member) {
+            (OnSoft::Hardens, Member::Soft(_)) => member.hardened().clusters().to_vec(),
+            _ => member.clusters().to_vec(),
+        };
+        let clusters = run.install(|| ensemble.members().iter().map(names).collect());
         let profiles = prepare(&ensemble, info, run)?;
         drop(ensemble);
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
         let consensus = combine(&profiles, method.as_ref(), start.as_deref(), run)?;
         let anmi = run.install(|| metrics::anmi(&profiles, &consensus.labels));
         let labels = consensus.object_labels(&profiles);
-        let labels = labels.into_iter().map(|label| label.map_or(-1, i64::from)).collect();
-        let confidence = consensus.object_confidence(&profiles);
-        let confidence = confidence.into_iter().map(|sure| sure.unwrap_or(0.0)).collect();
+        let labels: Vec<i64> =
+            labels.into_iter().map(|label| label.map_or(-1, i64::from)).collect();
+        // Not by `object_confidence`, whose options would take twice the memory.
+        let sure = |(&label, &s): (&i64, &u32)| match label {
+            -1 => 0.0,
+            _ => consensus.confidence[s as usize],
+        };
+        let confidence = labels.iter().zip(profiles.map()).map(sure).collect();
         Ok(Found { profiles, clusters, consensus, labels, confidence, anmi })
     };
     let (found, warnings) = compute(py, &circumstances, work)?;

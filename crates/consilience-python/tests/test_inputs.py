@@ -134,6 +134,13 @@ def test_soft_and_mixed() -> None:
         co.consensus(mixed, method="voting")
 
 
+def test_clusters_that_are_never_the_largest_go_when_members_are_hardened() -> None:
+    soft = [np.array([[0.8, 0.2], [0.7, 0.3]]), [0, 1]]
+    with pytest.warns(UserWarning, match="takes hard labels"):
+        result = co.consensus(soft, method="voting")
+    assert result.predict(soft).tolist() == result.labels_.tolist()
+
+
 def test_weights_are_copies() -> None:
     counts = np.arange(N) % 3 + 1
     weighted = co.consensus(PLAIN, method="scec", n_clusters=3, sample_weight=counts)

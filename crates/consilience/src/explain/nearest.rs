@@ -144,7 +144,8 @@ impl<'a> Nearest<'a> {
         }
         let n = members.first().map_or(0, Member::n_objects);
         let mut rows = vec![Row::new(); n];
-        for (member, by_name) in members.iter().zip(&self.clusters) {
+        let known = self.profiles.members().iter().zip(&self.clusters);
+        for (member, (fitted, by_name)) in members.iter().zip(known) {
             if member.n_objects() != n {
                 return Err(Error::Length {
                     what: format!("member `{}`", member.name()),
@@ -153,6 +154,10 @@ impl<'a> Nearest<'a> {
                     expected: n,
                 });
             }
+            // As the method took the largest of each membership, so is a new one taken.
+            let hardened = fitted.is_hard() && !member.is_hard();
+            let hardened = hardened.then(|| Member::from(member.hardened()));
+            let member = hardened.as_ref().unwrap_or(member);
             let of_code: Vec<Option<u32>> =
                 member.clusters().iter().map(|name| by_name.get(name.as_str()).copied()).collect();
             match member {
@@ -249,6 +254,20 @@ mod tests {
         let labels = nearest.label(&hard(&new), &Run::new(0)).unwrap();
         // The second is as near to (1, 1, 1) as to (1, 1, 2): the lower of equally heavy clusters.
         assert_eq!(labels, [Some(0), Some(1), Some(1), None, None]);
+    }
+
+    #[test]
+    fn memberships_are_hardened_where_the_members_were() {
+        let soft = |rows: &[[f64; 2]]| -> Vec<Member> {
+            let names = vec!["a".to_owned(), "b".to_owned()];
+            let matrix = Matrix::from_vec(rows.len(), 2, rows.concat());
+            vec![crate::ensemble::SoftMember::new("soft", matrix, names).unwrap().into()]
+        };
+        let ensemble = Ensemble::new(soft(&[[0.9, 0.1], [0.2, 0.8]])).unwrap().hardened();
+        let (profiles, clusters) = (profiles(&ensemble), names(&ensemble));
+        let nearest = Nearest::new(&profiles, &clusters, &[0, 1], 2).unwrap();
+        let labels = nearest.label(&soft(&[[0.4, 0.6], [0.6, 0.4]]), &Run::new(0));
+        assert_eq!(labels.unwrap(), [Some(1), Some(0)]);
     }
 
     #[test]
