@@ -228,9 +228,9 @@ fn odd_columns_are_told_of() {
         ["a.csv, column `key`: every row has a label of its own, which looks like an \
           identifier; if it is one, give --id 'key' or --drop 'key'"]
     );
-    let numbers = (0..30).map(|i| format!("{},{}\n", i * i % 41, i % 3)).collect::<String>();
+    let numbers: Vec<String> = (0..30).map(|i| format!("{},{}", i * i % 41, i % 3)).collect();
     assert_eq!(
-        warnings(&format!("x,km\n{numbers}")),
+        warnings(&format!("x,km\n{}\n", numbers.join("\n"))),
         ["a.csv, column `x`: 21 different labels in 30 rows look like measurements; if this is a \
           table of features, `consilience run` was meant; if not, --drop 'x' leaves it out"]
     );
