@@ -2,6 +2,7 @@
 .PHONY: demo test lint rust-test python-test wheel examples doc bench reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 ## Builds the program and runs the whole pipeline on data that is inside it.
 demo:
@@ -22,7 +23,7 @@ rust-test:
 # what they need is the same; and a fresh environment with nothing but the wheel and numpy.
 PYTHON ?= python3
 PYTHON_CRATE := crates/consilience-python
-PYTHON_HOME := $(abspath $(or $(CARGO_TARGET_DIR),target))/python
+PYTHON_HOME := $(TARGET)/python
 PYTHON_VENV := $(PYTHON_HOME)/venv/bin
 
 $(PYTHON_HOME)/ready: $(PYTHON_CRATE)/requirements-test.txt
@@ -31,7 +32,7 @@ $(PYTHON_HOME)/ready: $(PYTHON_CRATE)/requirements-test.txt
 	touch $@
 
 python-test: $(PYTHON_HOME)/ready
-	$(CARGO) build --workspace --quiet --bin consilience
+	$(CARGO) test --workspace --quiet --no-run --test cli
 	rm -rf $(PYTHON_HOME)/dist
 	$(PYTHON_VENV)/maturin build --quiet --manifest-path $(PYTHON_CRATE)/Cargo.toml --profile dev \
 	    --compatibility linux --out $(PYTHON_HOME)/dist
@@ -39,7 +40,7 @@ python-test: $(PYTHON_HOME)/ready
 	$(PYTHON) -m venv --clear $(PYTHON_HOME)/bare
 	$(PYTHON_HOME)/bare/bin/pip install --quiet $(PYTHON_HOME)/dist/*.whl
 	$(PYTHON_HOME)/bare/bin/python $(PYTHON_CRATE)/tests/bare.py
-	cd $(PYTHON_CRATE) && CONSILIENCE_PROGRAM=$(PYTHON_HOME)/../debug/consilience \
+	cd $(PYTHON_CRATE) && CONSILIENCE_PROGRAM=$(TARGET)/debug/consilience \
 	    $(PYTHON_VENV)/python -m pytest tests
 	cd $(PYTHON_HOME) && $(PYTHON_VENV)/python -m pytest -q --doctest-modules --pyargs consilience
 	cd $(PYTHON_HOME) && $(PYTHON_VENV)/python -m mypy.stubtest consilience \
@@ -55,10 +56,11 @@ wheel: $(PYTHON_HOME)/ready
 
 ## Every example is a short program a user would write; each must run.
 examples:
+	$(CARGO) build --workspace --examples --quiet
 	@for example in crates/consilience/examples/*.rs; do \
 	    name=$$(basename $$example .rs); \
 	    echo "example $$name"; \
-	    $(CARGO) run --quiet --package consilience --example $$name > /dev/null || exit 1; \
+	    $(TARGET)/debug/examples/$$name > /dev/null || exit 1; \
 	done
 
 ## The library's documentation, with warnings as errors.
