@@ -7,6 +7,7 @@
 
 mod gather;
 mod reorder;
+mod select;
 
 use std::ops::Range;
 

@@ -1,0 +1,216 @@
+//! All that is to be known of a consensus at a glance, computed on profiles.
+
+use crate::consensus::NO_CLUSTER;
+use crate::ensemble::{NO_PROFILE, Profiles};
+use crate::error::Result;
+use crate::explain::blocks::cohesion;
+use crate::explain::criteria::Criteria;
+use crate::explain::members::MemberAgreement;
+use crate::explain::support::{Choice, Support};
+use crate::run::Run;
+
+/// Clusters whose cohesion is computed: the largest.
+const COHESIVE: usize = 200;
+/// Bars of a histogram of confidences.
+pub const CONFIDENCE_BARS: usize = 20;
+
+/// What is to be known of a consensus.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// How every profile came to its cluster.
+    pub choices: Vec<Choice>,
+    /// The clusters, in the order of their numbers.
+    pub clusters: Vec<ClusterFacts>,
+    /// Borders between two clusters with objects that could belong to either, by falling number of
+    /// these.
+    pub borders: Vec<Border>,
+    /// How many objects there are.
+    pub n: usize,
+    /// How many have a cluster.
+    pub assigned: usize,
+    /// How many of those are [safe](Choice::is_safe).
+    pub safe: usize,
+    /// How the members agree.
+    pub members: MemberAgreement,
+    /// What the ensemble says of the number of clusters.
+    pub criteria: Criteria,
+}
+
+/// What is to be known of a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterFacts {
+    /// How many objects it has.
+    pub objects: usize,
+    /// Their weight.
+    pub weight: f64,
+    /// Their mean confidence.
+    pub confidence: f64,
+    /// How many have a confidence in each twentieth of [0, 1].
+    pub histogram: [usize; CONFIDENCE_BARS],
+    /// How many are safe.
+    pub safe: usize,
+    /// The mean co-association of its pairs of objects; `None` beyond the 200 largest.
+    pub cohesion: Option<f64>,
+    /// The other cluster with the largest mean co-association, and that.
+    pub nearest: Option<(u32, f64)>,
+}
+
+/// Two clusters and the objects that could belong to either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Border {
+    /// The smaller number of the two.
+    pub a: u32,
+    /// The larger.
+    pub b: u32,
+    /// Objects in one of them that are not safe and have the other as second choice.
+    pub objects: usize,
+}
+
+impl Overview {
+    /// Looks at the consensus `labels` of `k` clusters, one label and confidence a profile.
+    ///
+    /// # Cost
+    ///
+    /// Time $O(u (r + k))$, and what [`MemberAgreement::new`] and [`Criteria::new`] take.
+    ///
+    /// # Errors
+    ///
+    /// If memory does not suffice, or if the run is cancelled.
+    pub fn new(
+        profiles: &Profiles,
+        labels: &[u32],
+        confidence: &[f64],
+        k: usize,
+        run: &Run,
+    ) -> Result<Self> {
+        run.tick("explaining", 0, Some(4))?;
+        let choices = run.install(|| Support::new(profiles, labels, k).choices());
+        run.tick("explaining", 1, Some(4))?;
+        let mut copies = vec![0; profiles.len()];
+        let known = profiles.map().iter().filter(|&&s| s != NO_PROFILE);
+        known.for_each(|&s| copies[s as usize] += 1);
+        let clusters = clusters(profiles, &choices, confidence, &copies, k, run)?;
+        run.tick("explaining", 2, Some(4))?;
+        let members = MemberAgreement::new(profiles, labels, run)?;
+        run.tick("explaining", 3, Some(4))?;
+        let criteria = Criteria::new(profiles, run)?;
+        run.tick("explaining", 4, Some(4))?;
+        Ok(Overview {
+            borders: borders(&choices, &copies),
+            n: profiles.n_objects(),
+            assigned: clusters.iter().map(|cluster| cluster.objects).sum(),
+            safe: clusters.iter().map(|cluster| cluster.safe).sum(),
+            choices,
+            clusters,
+            members,
+            criteria,
+        })
+    }
+}
+
+fn clusters(
+    profiles: &Profiles,
+    choices: &[Choice],
+    confidence: &[f64],
+    copies: &[usize],
+    k: usize,
+    run: &Run,
+) -> Result<Vec<ClusterFacts>> {
+    let empty = ClusterFacts {
+        objects: 0,
+        weight: 0.0,
+        confidence: 0.0,
+        histogram: [0; CONFIDENCE_BARS],
+        safe: 0,
+        cohesion: None,
+        nearest: None,
+    };
+    let mut clusters = vec![empty; k];
+    for (s, choice) in choices.iter().enumerate().filter(|(_, c)| c.cluster != NO_CLUSTER) {
+        let cluster = &mut clusters[choice.cluster as usize];
+        let (w, sure) = (profiles.weights()[s], confidence[s].clamp(0.0, 1.0));
+        cluster.objects += copies[s];
+        cluster.weight += w;
+        cluster.confidence += w * sure;
+        let bar = (sure * CONFIDENCE_BARS as f64) as usize;
+        cluster.histogram[bar.min(CONFIDENCE_BARS - 1)] += copies[s];
+        cluster.safe += if choice.is_safe() { copies[s] } else { 0 };
+    }
+    clusters.iter_mut().for_each(|c| c.confidence /= c.weight.max(f64::MIN_POSITIVE));
+    let most = k.min(COHESIVE);
+    // Clusters are numbered by falling weight: the first are the largest.
+    let large: Vec<u32> = choices
+        .iter()
+        .map(|choice| if (choice.cluster as usize) < most { choice.cluster } else { NO_CLUSTER })
+        .collect();
+    let values = cohesion(profiles, &large, most, run)?;
+    for a in 0..most {
+        clusters[a].cohesion = Some(values[(a, a)]);
+        let others = (0..most).filter(|&b| b != a).map(|b| (b as u32, values[(a, b)]));
+        clusters[a].nearest = others.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    }
+    Ok(clusters)
+}
+
+fn borders(choices: &[Choice], copies: &[usize]) -> Vec<Border> {
+    let mut found = std::collections::BTreeMap::<(u32, u32), usize>::new();
+    for (choice, &objects) in choices.iter().zip(copies) {
+        let (a, b) = (choice.cluster, choice.second);
+        if a != NO_CLUSTER && b != NO_CLUSTER && !choice.is_safe() {
+            *found.entry((a.min(b), a.max(b))).or_default() += objects;
+        }
+    }
+    let mut borders: Vec<Border> =
+        found.into_iter().map(|((a, b), objects)| Border { a, b, objects }).collect();
+    borders.sort_by_key(|border| std::cmp::Reverse(border.objects));
+    borders
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
+
+    /// Two clear groups and two objects that half of the members put in the other.
+    pub(in crate::explain) fn doubtful() -> Overview {
+        let with = |c: i64, d: i64| [0, 0, 0, 0, c, d, 1, 1, 1, 1];
+        let members = [with(0, 1), with(1, 0), with(0, 1), with(1, 0), with(0, 0), with(1, 1)];
+        let profiles = profiles(&hard_ensemble(&members));
+        assert_eq!(profiles.len(), 4);
+        let labels = [0, 0, 1, 1];
+        Overview::new(&profiles, &labels, &[1.0, 0.5, 0.5, 1.0], 2, &Run::new(0)).unwrap()
+    }
+
+    #[test]
+    fn a_doubtful_border_is_found() {
+        let found = doubtful();
+        assert_eq!((found.n, found.assigned, found.safe), (10, 10, 8));
+        assert_eq!(found.borders, [Border { a: 0, b: 1, objects: 2 }]);
+        assert_eq!((found.clusters[0].objects, found.clusters[0].safe), (5, 4));
+        assert_eq!(found.clusters[0].confidence, 0.9);
+        assert_eq!(found.clusters[0].histogram[10], 1);
+        assert_eq!(found.clusters[0].histogram[19], 4);
+        let (other, between) = found.clusters[0].nearest.unwrap();
+        assert!(other == 1 && between < found.clusters[0].cohesion.unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn objects_are_counted_once(ensemble in ensembles(Kinds::ALL, 14, 4), k in 1..4usize) {
+            let profiles = profiles(&ensemble);
+            let label = |s: usize| if s % 5 == 4 { NO_CLUSTER } else { (s % k) as u32 };
+            let labels: Vec<u32> = (0..profiles.len()).map(label).collect();
+            let sure = vec![0.7; profiles.len()];
+            let found = Overview::new(&profiles, &labels, &sure, k, &Run::new(0)).unwrap();
+            let assigned = profiles.map().iter().filter(|&&s| {
+                labels.get(s as usize).is_some_and(|&label| label != NO_CLUSTER)
+            });
+            prop_assert_eq!(found.assigned, assigned.count());
+            prop_assert!(found.safe <= found.assigned && found.assigned <= found.n);
+            let unsafe_ones: usize = found.borders.iter().map(|border| border.objects).sum();
+            prop_assert_eq!(found.assigned - found.safe, unsafe_ones);
+        }
+    }
+}

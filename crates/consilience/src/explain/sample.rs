@@ -1,0 +1,52 @@
+//! A sample of the profiles for what would need all pairs of them.
+
+use std::borrow::Cow;
+
+use crate::ensemble::Profiles;
+
+/// At most `size` of the profiles, standing for all: the profiles themselves if there are no more.
+///
+/// Otherwise a systematic sample by weight: `size` points, evenly spaced over the weights laid end
+/// to end, each choose the profile they fall on. A profile that several points fall on counts as
+/// often, so every object has the same chance, and clusters are represented by their size. The
+/// rule is fixed: the same profiles give the same sample.
+pub(super) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
+    if profiles.len() <= size {
+        return Cow::Borrowed(profiles);
+    }
+    let step = profiles.total_weight() / size as f64;
+    let (mut rows, mut weights) = (Vec::new(), Vec::new());
+    let (mut end, mut taken) = (0.0, 0);
+    for (s, w) in profiles.weights().iter().enumerate() {
+        end += w;
+        let mut hits = 0;
+        while taken < size && (taken as f64 + 0.5) * step < end {
+            hits += 1;
+            taken += 1;
+        }
+        if hits > 0 {
+            rows.push(s as u32);
+            weights.push(f64::from(hits) * step);
+        }
+    }
+    Cow::Owned(profiles.selected(&rows, weights))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::testing::profiles;
+
+    #[test]
+    fn profiles_are_drawn_by_their_weight() {
+        // One profile of 60 objects and 40 of one.
+        let labels = (0..100).map(|i: i64| Some(if i < 60 { 0 } else { i }));
+        let member = HardMember::from_integers("m", labels);
+        let all = profiles(&Ensemble::new(vec![member.into()]).unwrap());
+        assert_eq!(all.len(), 41);
+        let some = sample(&all, 10);
+        assert_eq!(some.weights(), [60.0, 10.0, 10.0, 10.0, 10.0]);
+        assert!(matches!(sample(&all, 41), Cow::Borrowed(_)));
+    }
+}
