@@ -76,7 +76,7 @@ pub(crate) fn consensus<'py>(
         // Not by `object_confidence`, whose options would take twice the memory.
         let sure = |(&label, &s): (&i64, &u32)| match label {
             -1 => 0.0,
-            _ => consensus.confidence[s as usize],
+            _ => consensus.confidence.get(s as usize).copied().unwrap_or(0.0),
         };
         let confidence = labels.iter().zip(profiles.map()).map(sure).collect();
         Ok(Found { profiles, clusters, consensus, labels, confidence, anmi })

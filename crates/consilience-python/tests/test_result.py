@@ -52,8 +52,6 @@ def test_every_method_tells_what_it_should(method: str) -> None:
         assert (sums[result.labels_ < 0] == 0).all()
     if result.linkage_ is not None:
         assert hierarchy.is_valid_linkage(result.linkage_)
-    if result.stop_ == "done":
-        assert result.n_iter_ == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -73,7 +71,7 @@ def test_saved_pickled_and_loaded_results_are_the_same(method: str, tmp_path) ->
         assert list(again.diagnostics_) == list(result.diagnostics_)
         for name, value in result.diagnostics_.items():
             if isinstance(value, np.ndarray):
-                assert np.array_equal(again.diagnostics_[name], value)
+                assert np.array_equal(again.diagnostics_[name], value, equal_nan=True)
         for name in ("membership_", "linkage_"):
             a, b = getattr(again, name), getattr(result, name)
             assert (a is None and b is None) or (a == b).all()

@@ -16,6 +16,9 @@ from consilience._native import Ensemble, Models
 from consilience._result import ConsensusResult
 from consilience._warnings import ConvergenceWarning
 
+#: The table of methods, once it was asked for: it does not change.
+_TABLE: list[str] = []
+
 
 def methods() -> list[dict[str, Any]]:
     """All consensus methods.
@@ -35,7 +38,9 @@ def methods() -> list[dict[str, Any]]:
     >>> voting["chooses_k"], [p["name"] for p in voting["parameters"]]
     ('always', ['threshold'])
     """
-    table: list[dict[str, Any]] = json.loads(_native.methods())
+    if not _TABLE:
+        _TABLE.append(_native.methods())
+    table: list[dict[str, Any]] = json.loads(_TABLE[0])
     return table
 
 
