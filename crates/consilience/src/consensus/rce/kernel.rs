@@ -105,7 +105,7 @@ impl Entries {
             // b <= 0: nothing cancels. Where g is 0, nobody observes the pair and no other entry
             // pulls at it: it stays.
             let moved = a * ((b * b + 4.0 * g * h).sqrt() - b) / (2.0 * g);
-            let moved = if g > 0.0 { moved.max(DELTA).min(1.0 - DELTA) } else { a };
+            let moved = if g > 0.0 { moved.clamp(DELTA, 1.0 - DELTA) } else { a };
             let frozen = is_frozen(self.entry[l]);
             data[l] = if frozen { 0.0 } else { divergence + lambda1 * cleaned.error[l] };
             next[l] = if frozen { self.entry[l] } else { moved };
