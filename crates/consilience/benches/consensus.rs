@@ -73,7 +73,7 @@ fn planted(n: usize) -> Ensemble {
             .collect();
         let label = |(&cell, &strays): (&usize, &u32)| {
             // One in eight members goes astray with an object that strays.
-            if strays != 0 && (strays >> h) & 7 == 0 {
+            if strays != 0 && (strays >> h).trailing_zeros() >= 3 {
                 return Some(rng.below(k_h) as i64);
             }
             Some(of_cell[cell] as i64)

@@ -56,8 +56,9 @@ use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
-/// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this.
-const SETTLED: f64 = 1e-8;
+/// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this. Rounding decides which
+/// sweep is the last where a change is this small, so it must be far below what anyone looks at.
+const SETTLED: f64 = 1e-11;
 
 /// Where $\alpha_h$ may lie. Outside, the model hardly changes and its logarithms lose their digits.
 const ALPHA: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
@@ -603,7 +604,8 @@ fn improve_alpha(alpha: &mut Vec<f64>, mean: &[f64]) {
             let next: Vec<f64> = alpha.iter().zip(&step).map(|(a, x)| a - length * x).collect();
             if next.iter().all(|a| ALPHA.contains(a)) {
                 let reached = alpha_objective(&next, mean);
-                if reached > height {
+                // Near the top rounding decides which of two heights is larger.
+                if reached >= height - 1e-13 * (1.0 + height.abs()) {
                     better = Some((next, reached));
                     break;
                 }
@@ -611,7 +613,9 @@ fn improve_alpha(alpha: &mut Vec<f64>, mean: &[f64]) {
             length /= 2.0;
         }
         let Some((next, reached)) = better else { return };
-        let settled = reached - height <= 1e-12 * (1.0 + height.abs());
+        // By the step and not by the height, which is flat near the top: the last digits of alpha
+        // would be left to chance.
+        let settled = step.iter().zip(&*alpha).all(|(x, a)| x.abs() <= 1e-10 * a);
         (*alpha, height) = (next, reached);
         if settled {
             return;
