@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test lint rust-test python-test wheel examples doc bench reproduce reproduce-quick deny clean
+.PHONY: demo test lint rust-test python-test wheel examples doc browser-test bench reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -9,7 +9,7 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: lint rust-test examples python-test doc
+test: lint rust-test examples python-test doc browser-test
 
 lint:
 	$(CARGO) fmt --all --check
@@ -66,6 +66,12 @@ examples:
 ## The library's documentation, with warnings as errors.
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+## The report page in a real browser (needs Node.js and Chromium).
+browser-test:
+	$(CARGO) build --workspace --quiet --bin consilience
+	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
+	cd tests/browser && CONSILIENCE="$(TARGET)/debug/consilience" node --test --test-timeout=300000
 
 ## Ratios against straightforward versions.
 bench:

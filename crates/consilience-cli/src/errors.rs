@@ -48,6 +48,11 @@ pub(crate) fn data(message: impl Into<String>) -> anyhow::Error {
     Ending { exit: Exit::Data, message: message.into() }.into()
 }
 
+/// What was asked for failed.
+pub(crate) fn failed(message: impl Into<String>) -> anyhow::Error {
+    Ending { exit: Exit::Failed, message: message.into() }.into()
+}
+
 /// Says what went wrong and how the program ends.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let Some(exit) = exit_of(error) else {

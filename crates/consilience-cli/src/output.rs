@@ -111,6 +111,21 @@ pub(crate) fn count(n: usize) -> String {
     grouped
 }
 
+/// A name that users wrote, fit to be printed: control characters and those that turn the direction
+/// of text are spelled out, so that none can rewrite a terminal or a sentence.
+pub(crate) fn named(name: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut text = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_control() || turns(letter) {
+            text.extend(letter.escape_unicode());
+        } else {
+            text.push(letter);
+        }
+    }
+    text
+}
+
 /// `1 cluster`, `3 clusters`.
 pub(crate) fn counted(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
@@ -136,6 +151,13 @@ mod tests {
         }
         assert_eq!(counted(1, "cluster"), "1 cluster");
         assert_eq!(counted(2000, "cluster"), "2,000 clusters");
+    }
+
+    #[test]
+    fn names_cannot_rewrite_the_terminal() {
+        assert_eq!(named("plain \u{5d0} 🧬 =cmd()"), "plain \u{5d0} 🧬 =cmd()");
+        assert_eq!(named("a\u{1b}[31mb\nc"), "a\\u{1b}[31mb\\u{a}c");
+        assert_eq!(named("x\u{202e}y"), "x\\u{202e}y");
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub(crate) struct DemoArgs {
 /// Cluster data many times and combine the clusterings: data in, consensus out
 ///
 /// One row an object; numeric columns are features. Writes to DIR: labels.csv (the consensus:
-/// id,cluster,confidence), ensemble.parquet (the clusterings that were combined) and result.json
-/// (everything about how it was found).
+/// id,cluster,confidence), ensemble.parquet (the clusterings that were combined), result.json
+/// (everything about how it was found) and report.html (all of it as a page with figures).
 ///
 /// An interrupted run resumes: base clusterings already finished are kept and reused when the same
 /// command is given again.

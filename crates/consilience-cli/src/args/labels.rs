@@ -79,6 +79,10 @@ pub(crate) struct OutputArgs {
     /// Write the tree of merges, as rows of a SciPy linkage matrix
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dendrogram: Option<PathBuf>,
+
+    /// Write a page with the verdict, figures and a paragraph for a paper
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
 }
 
 /// How tables of clusterings are read.

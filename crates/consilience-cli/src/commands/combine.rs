@@ -12,17 +12,19 @@ use serde_json::json;
 
 use super::Session;
 use super::consensus::{Found, Plan, names_or_none};
+use super::report;
 use crate::args::{CombineArgs, Common, OutputArgs};
 use crate::errors::usage;
 use crate::io::{
     Cells, Ids, Stage, Target, read_clusterings, write_consensus, write_correspondences,
-    write_matrix, write_membership, write_table,
+    write_matrix, write_membership, write_table, write_text,
 };
 use crate::{output, signals};
 
 pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let plan = Plan::new(&args.consensus)?;
     let targets = Targets::new(&args.outputs, &args.files, &plan, common.json)?;
+    let page = report::target(&args.outputs, &args.files)?;
 
     let session = Session::new(common);
     let clock = Instant::now();
@@ -47,7 +49,12 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let found = plan.compute(&ensemble, start.as_deref(), &session)?;
 
     let clock = Instant::now();
+    let wanted = page.is_some();
+    let explained = report::of_combine(args, wanted, &plan, &found, &ensemble, ids, &session)?;
     targets.write(&found, &ensemble, ids, &session)?;
+    if let (Some(target), Some(explained)) = (&page, &explained) {
+        write_text(target, &explained.page)?;
+    }
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
 
@@ -60,9 +67,15 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
             "write": write,
         });
         told.insert("seconds".to_owned(), seconds);
+        if let Some(explained) = &explained {
+            told.insert("verdict".to_owned(), json!(explained.verdict));
+        }
         return output::json(&session.finished(told));
     }
     output::note(&found.summary(&plan));
+    if let Some(explained) = &explained {
+        output::note(&super::terminal::verdict(&explained.verdict));
+    }
     Ok(())
 }
 

@@ -75,6 +75,11 @@ impl Plan {
         Ok(Plan { info, settings, method, reason })
     }
 
+    /// Whether the number of clusters was asked for.
+    pub(super) fn k_given(&self) -> bool {
+        self.method.k().is_some()
+    }
+
     /// Which optional parts the answer will have.
     pub(super) fn offers(&self) -> consilience::Result<Offers> {
         self.info.offers(&self.settings)

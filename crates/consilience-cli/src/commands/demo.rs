@@ -99,11 +99,17 @@ fn told(
         writeln!(text, "{}\n", indented(&crossed(scores)))?;
         writeln!(text, "{}", indented(&judged(scores, outcome.found.labels.len())))?;
     }
+    if let Some(pictures) = &outcome.pictures {
+        writeln!(text, "\n{bold}The clusters{bold:#}\n{}", indented(pictures))?;
+    }
+    writeln!(text, "\n{bold}Verdict{bold:#}")?;
+    writeln!(text, "{}", indented(&super::terminal::verdict(&outcome.verdict)))?;
     writeln!(text, "\n{bold}In the folder {}{bold:#}", dir.display())?;
     let contents = [
         ("labels.csv", "the cluster of every object, and how sure it is".to_owned()),
         ("ensemble.parquet", format!("the {r} clusterings")),
         ("result.json", "everything about how it was found".to_owned()),
+        ("report.html", "all of it as a page with figures: open it in a browser".to_owned()),
     ];
     writeln!(text, "{}", indented(&output::facts(&contents)))?;
     writeln!(text, "\n{bold}Next{bold:#}")?;

@@ -125,6 +125,11 @@ impl Recipe {
         Ok((Ensemble::new(members?)?, reused.into_inner() as usize))
     }
 
+    /// Rows of `data` in the scale that they are clustered in.
+    pub(super) fn scaler(&self, data: &Matrix) -> consilience::Result<Scaler> {
+        Scaler::fit(data, self.scaling)
+    }
+
     /// Asks for the memory of the scaled data and of the members.
     fn ask_memory(&self, data: &Matrix, session: &Session) -> consilience::Result<()> {
         let (n, size) = (data.nrows() as u64, self.generator.size() as u64);

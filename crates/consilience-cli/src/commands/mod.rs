@@ -1,17 +1,26 @@
 //! The commands, one file each.
 
+pub(crate) mod check;
 mod combine;
 mod completions;
 mod consensus;
 mod demo;
 mod ensemble;
+pub(crate) mod explain;
 mod generate;
 mod members;
 mod methods;
+mod page;
+mod paper;
 mod pipeline;
+pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 mod run;
+mod scatter;
 mod score;
+mod suspicions;
+mod terminal;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +48,10 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Combine(args) => combine::run(&args, common),
         Command::Score(args) => score::run(&args, common),
         Command::Reproduce(args) => reproduce::run(&args, common),
+        Command::Check(args) => check::run(&args, common),
+        Command::Explain(args) => explain::run(&args, common),
+        Command::Replay(args) => replay::run(&args, common),
+        Command::Report(args) => report::run(&args, common),
         Command::Methods(args) => methods::run(&args, common.json),
         Command::Completions(args) => completions::run(&args),
     }

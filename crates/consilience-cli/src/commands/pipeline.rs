@@ -1,19 +1,24 @@
 //! Data → ensemble → consensus → a folder of results, as `run` and `demo` do it.
 
 use std::fs;
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
+use consilience::explain::Sentence;
 use consilience::linalg::Matrix;
 use consilience::metrics::metric;
+use consilience_report::data::Truth;
 use serde_json::{Map, Value, json};
 
 use super::Session;
 use super::consensus::{Found, Plan};
 use super::ensemble::Recipe;
 use super::members::MemberStore;
+use super::page::Subject;
+use super::scatter::Scatter;
 use super::score::{COLUMNS, scores};
 use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
@@ -24,7 +29,7 @@ use crate::output::{self, counted};
 use crate::signals;
 
 /// The files of the folder, in the order they are written.
-const FILES: [&str; 3] = ["labels.csv", "ensemble.parquet", "result.json"];
+const FILES: [&str; 4] = ["labels.csv", "ensemble.parquet", "result.json", "report.html"];
 /// The file that is there only where the convergence was asked for.
 const CONVERGENCE: &str = "convergence.csv";
 /// Correspondences with more numbers than this are left out of `result.json`.
@@ -59,6 +64,10 @@ pub(super) struct Outcome {
     /// How many members came from an interrupted run.
     pub(super) reused: usize,
     pub(super) scores: Option<Scores>,
+    /// What it all means.
+    pub(super) verdict: Vec<Sentence>,
+    /// Small pictures, if somebody reads along on a terminal.
+    pub(super) pictures: Option<String>,
     /// Seconds spent on making the ensemble and on writing.
     pub(super) generate: f64,
     pub(super) write: f64,
@@ -132,13 +141,33 @@ fn run_in(
     let clock = Instant::now();
     // Everything is written aside first, so that the folder holds the old results or the new ones.
     let aside = store.aside()?;
-    let [labels, members, result] = FILES.map(|name| Target::new(aside.path().join(name)));
+    let [labels, members, result, page] = FILES.map(|name| Target::new(aside.path().join(name)));
     let ids = input.ids.map(|(_, ids)| ids);
     let run = &session.run;
     write_consensus(&labels?, ids, &found.labels, &found.confidence(), run)?;
     write_members(&members?, input.ids, ensemble.members(), run)?;
-    let told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
+    let mut told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
+    let scaler = recipe.scaler(input.values)?;
+    let scatter = Scatter::new(input.values, input.features, |rows| scaler.apply(rows), run)?;
+    told["scatter"] = scatter.told();
+    let numbers: Vec<u32> = (0..found.consensus.k as u32).collect();
+    let subject = Subject {
+        ensemble: &ensemble,
+        profiles: &found.profiles,
+        labels: &found.consensus.labels,
+        confidence: &found.consensus.confidence,
+        numbers: &numbers,
+        ids,
+        truth: scores.as_ref().map(Scores::shown),
+    };
+    let explained = subject.explain(plan.k_given(), session)?;
+    told["verdict"] = json!(explained.verdict);
+    told["classes"] = json!(subject.truth);
     write_text(&result?, &format!("{told:#}\n"))?;
+    write_text(&page?, &subject.page(&explained, &told, session)?)?;
+    let watched = !session.json && std::io::stdout().is_terminal();
+    let pictures = watched.then(|| subject.pictures(&explained, session)).transpose()?;
+    let verdict = explained.verdict;
     if let Some(columns) = found.convergence() {
         let columns: Vec<_> = columns
             .iter()
@@ -149,7 +178,7 @@ fn run_in(
     run.check()?;
     finish(|| put_in_place(aside.path(), dir, &found.files()))?;
     let write = clock.elapsed().as_secs_f64();
-    Ok(Outcome { ensemble, found, reused, scores, generate, write })
+    Ok(Outcome { ensemble, found, reused, scores, verdict, pictures, generate, write })
 }
 
 /// Moves the files from `aside` to the folder of results; a convergence of earlier results goes.
@@ -199,6 +228,28 @@ impl Scores {
             "consensus": named(&self.consensus),
             "members_mean": named(&self.members),
         })
+    }
+
+    /// What the page shows of the scores.
+    pub(super) fn shown(&self) -> Truth {
+        let classes = self.truth.clusters();
+        let mut table = vec![vec![0.0; classes.len()]; self.consensus_clusters.len()];
+        for cell in self.table.cells() {
+            // Clusters stand in the order of their first object; their names are their numbers.
+            let name = &self.consensus_clusters[cell.row as usize];
+            if let Some(row) = name.parse().ok().and_then(|number: usize| table.get_mut(number)) {
+                row[cell.column as usize] = cell.weight;
+            }
+        }
+        let measures = COLUMNS.iter().zip(self.consensus.iter().zip(&self.members));
+        Truth {
+            name: output::named(self.truth.name()),
+            classes: classes.iter().map(|class| output::named(class)).collect(),
+            table,
+            scores: measures
+                .map(|(name, (ours, mean))| ((*name).to_owned(), *ours, *mean))
+                .collect(),
+        }
     }
 
     /// What is told of the scores in words.
@@ -290,6 +341,7 @@ impl Outcome {
         told.insert("ensemble".to_owned(), recipe.told(&self.ensemble));
         told.insert("reused".to_owned(), json!(self.reused));
         told.insert("scores".to_owned(), json!(self.scores.as_ref().map(Scores::told)));
+        told.insert("verdict".to_owned(), json!(self.verdict));
         told.insert("output".to_owned(), json!(dir));
         told.insert("files".to_owned(), json!(self.files()));
         let seconds = json!({

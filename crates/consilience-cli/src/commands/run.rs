@@ -69,6 +69,8 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     lines.extend(outcome.resumed().map(|resumed| ("", resumed)));
     lines.push(("consensus", outcome.found.summary(&plan)));
     lines.extend(outcome.scores.as_ref().map(|scores| ("scores", scores.summary())));
+    lines.extend(outcome.pictures.as_ref().map(|pictures| ("clusters", pictures.clone())));
+    lines.push(("verdict", super::terminal::verdict(&outcome.verdict)));
     let written = outcome.files().into_iter().map(|name| dir.join(name).display().to_string());
     let written: Vec<String> = written.collect();
     lines.push(("written", written.join(", ")));
@@ -109,7 +111,7 @@ fn command(args: &RunArgs) -> Value {
 
 /// A file that was read: its name, and what tells whether it is still the same. Of a pipe nothing
 /// is left to be told.
-fn described(path: &Path) -> anyhow::Result<Value> {
+pub(super) fn described(path: &Path) -> anyhow::Result<Value> {
     let gone = |error: io::Error| InputError::io(&path.display().to_string(), &error);
     if path == Path::new("-") || !fs::metadata(path).map_err(gone)?.is_file() {
         return Ok(json!({ "file": file_name(path) }));
@@ -134,6 +136,6 @@ fn described(path: &Path) -> anyhow::Result<Value> {
 }
 
 /// The name of a file without its folder: results are to be the same wherever they are made.
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

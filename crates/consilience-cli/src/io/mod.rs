@@ -13,6 +13,7 @@ mod cells;
 mod clusterings;
 mod columnar;
 mod columns;
+mod consensus;
 mod cut;
 mod dialect;
 mod error;
@@ -27,6 +28,7 @@ mod npy;
 mod npy_header;
 mod parse;
 mod piece;
+mod raw;
 #[cfg(test)]
 mod round_trip;
 mod source;
@@ -43,9 +45,11 @@ use std::path::Path;
 pub(crate) use beside::read_labels;
 pub(crate) use cells::Cells;
 pub(crate) use clusterings::read_clusterings;
+pub(crate) use consensus::read_consensus;
 pub(crate) use error::InputError;
 pub(crate) use features::{FeatureTable, read_features};
 pub(crate) use guess::Guess;
+pub(crate) use raw::{RawColumn, RawTable, read_raw};
 pub(crate) use table::Ids;
 pub(crate) use target::{OutputError, Stage, Target};
 pub(crate) use write::{

@@ -3,12 +3,14 @@
 #![allow(missing_docs, unreachable_pub, clippy::missing_panics_doc)]
 
 mod bad_input;
+mod check;
 mod combine;
 mod files;
 mod help;
 mod interrupt;
 mod methods;
 mod preset;
+mod report;
 mod run;
 mod score;
 

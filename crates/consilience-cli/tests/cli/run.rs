@@ -50,7 +50,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-const RESULTS: [&str; 3] = ["ensemble.parquet", "labels.csv", "result.json"];
+const RESULTS: [&str; 4] = ["ensemble.parquet", "labels.csv", "report.html", "result.json"];
 const OPTIONS: [&str; 8] = ["--id", "name", "--truth", "kind", "--k", "3", "--size", "12"];
 
 #[test]

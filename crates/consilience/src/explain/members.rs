@@ -43,11 +43,14 @@ pub struct MemberAgreement {
 }
 
 /// Members that agree with each other more than with the rest.
+///
+/// Agreement here is the mutual information over the *smaller* entropy: a coarse clustering that
+/// others only refine is of their camp. Otherwise members of few clusters would always make one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camp {
     /// Who, in the members' order.
     pub members: Vec<usize>,
-    /// The mean NMI of its pairs of members; 1 for a camp of one.
+    /// The mean agreement of its pairs of members; 1 for a camp of one.
     pub agreement: f64,
 }
 
@@ -67,28 +70,37 @@ impl MemberAgreement {
         let some = sample(profiles, (2 * COMPARISONS / (r * r).max(1)).max(1000));
         let pairs: Vec<(usize, usize)> =
             (0..r).flat_map(|g| (g + 1..r).map(move |h| (g, h))).collect();
-        let agreement = |table: &Contingency| {
-            if table.is_empty() { f64::NAN } else { nmi(table, Normalisation::Geometric) }
+        let agreement = |table: &Contingency, by: Normalisation| {
+            if table.is_empty() { f64::NAN } else { nmi(table, by) }
         };
         let of_pair = |&(g, h): &(usize, usize)| {
             run.check()?;
-            Ok(agreement(&Contingency::of_members(&some, g, h)))
+            let table = Contingency::of_members(&some, g, h);
+            Ok([Normalisation::Geometric, Normalisation::Min].map(|by| agreement(&table, by)))
         };
-        let of_member = |h: usize| agreement(&Contingency::of_consensus(profiles, labels, h));
+        let of_member = |h: usize| {
+            agreement(&Contingency::of_consensus(profiles, labels, h), Normalisation::Geometric)
+        };
         let (values, consensus) = run.install(|| {
-            let values = pairs.par_iter().map(of_pair).collect::<Result<Vec<f64>>>();
+            let values = pairs.par_iter().map(of_pair).collect::<Result<Vec<[f64; 2]>>>();
             (values, (0..r).into_par_iter().map(of_member).collect::<Vec<f64>>())
         });
         let mut matrix = Matrix::from_fn(r, r, |g, h| if g == h { 1.0 } else { f64::NAN });
-        for ((g, h), value) in pairs.into_iter().zip(values?) {
+        let mut compatible = matrix.clone();
+        for ((g, h), [value, at_best]) in pairs.into_iter().zip(values?) {
             matrix[(g, h)] = value;
             matrix[(h, g)] = value;
+            compatible[(g, h)] = at_best;
+            compatible[(h, g)] = at_best;
         }
-        let tree = Tree::new(&matrix, run)?;
+        let parted = Tree::new(&compatible, run)?;
+        let camps = parted.camps(&compatible);
+        // Camps stand side by side; without camps, members of like number of clusters do.
+        let tree = if camps.len() > 1 { parted } else { Tree::new(&matrix, run)? };
         Ok(MemberAgreement {
             dissenters: dissenters(&consensus),
-            camps: tree.camps(&matrix),
             order: tree.order(),
+            camps,
             pairs: matrix,
             consensus,
             sampled: (some.len() < profiles.len()).then_some(some.len()),
@@ -269,6 +281,14 @@ mod tests {
         let found = agreement(&[0, 1, 2, 5, 6, 7].map(near));
         assert_eq!((found.camps.len(), found.dissenters.len()), (1, 0));
         assert_eq!(agreement(&[HALVES, PARITY]).camps.len(), 1);
+    }
+
+    #[test]
+    fn a_coarser_view_is_no_camp() {
+        let quarters = [0, 0, 1, 1, 2, 2, 3, 3];
+        let found = agreement(&[HALVES, HALVES, HALVES, quarters, quarters, quarters]);
+        assert_eq!(found.camps.len(), 1);
+        assert!(found.pairs[(0, 3)] < 0.8);
     }
 
     proptest! {

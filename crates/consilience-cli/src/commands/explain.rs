@@ -1,0 +1,237 @@
+//! `consilience explain RESULT ID...`: who voted for what, the second choice, the margin.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use consilience::consensus::NO_CLUSTER;
+use consilience::ensemble::NO_PROFILE;
+use consilience::explain::{Choice, Support, Vote};
+use serde_json::{Value, json};
+
+use super::Session;
+use super::report::Saved;
+use crate::args::Common;
+use crate::errors::{closest, usage};
+use crate::output::{self, counted, named};
+
+/// Votes that are listed for one object.
+const LISTED: usize = 20;
+
+/// Tell why objects are in their clusters: who voted for what
+///
+/// For each object: its cluster, how much the clusterings support it, the second choice and the
+/// margin between the two, and the vote of every clustering. A clustering's cluster votes for a
+/// cluster of the consensus with the share of its objects that lie there.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  One flower, by the identifier that --id named:
+    consilience explain flowers-consensus iris-71
+
+  Without identifiers, by the number of the row, from 0:
+    consilience explain consilience-demo 70 106
+
+  Every vote, for programs:
+    consilience explain consilience-demo 70 --json")]
+pub(crate) struct ExplainArgs {
+    /// The folder that `run` or `demo` wrote, or its result.json
+    #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
+    pub result: PathBuf,
+
+    /// The objects: identifiers, or numbers of rows from 0
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+pub(super) fn run(args: &ExplainArgs, common: &Common) -> anyhow::Result<()> {
+    let session = Session::new(common);
+    let saved = Saved::read(&args.result, &session)?;
+    let objects =
+        args.ids.iter().map(|id| find(&saved, id)).collect::<anyhow::Result<Vec<usize>>>()?;
+    let support =
+        session.run.install(|| Support::new(&saved.profiles, &saved.labels, saved.numbers.len()));
+    session.progress.clear();
+    let told =
+        args.ids.iter().zip(objects).map(|(id, object)| Told::new(&saved, &support, id, object));
+    if session.json {
+        let told: Vec<Value> = told.map(|told| told.json()).collect();
+        return output::json(&json!({ "schema": 1, "objects": told }));
+    }
+    let texts = told.map(|told| told.text()).collect::<Result<Vec<String>, _>>()?;
+    output::text(&texts.join("\n"))
+}
+
+/// The object of an identifier.
+fn find(saved: &Saved, id: &str) -> anyhow::Result<usize> {
+    let n = saved.profiles.n_objects();
+    if let Some(ids) = &saved.ids {
+        if let Some(object) = ids.iter().position(|known| known == id) {
+            return Ok(object);
+        }
+        let near = closest(id, ids.iter().take(100_000));
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{}`?", named(near)));
+        return Err(usage(format!("there is no object `{}`{near}", named(id))));
+    }
+    match id.parse() {
+        Ok(object) if object < n => Ok(object),
+        _ => Err(usage(format!(
+            "there is no object `{}`: the result has no identifiers, give numbers of rows from 0 to {}",
+            named(id),
+            n - 1
+        ))),
+    }
+}
+
+/// What is told of an object.
+struct Told<'a> {
+    saved: &'a Saved,
+    id: &'a str,
+    /// `None` if no clustering labels it.
+    known: Option<Known>,
+}
+
+struct Known {
+    choice: Choice,
+    confidence: f64,
+    supports: Vec<f64>,
+    votes: Vec<Vote>,
+}
+
+impl<'a> Told<'a> {
+    fn new(saved: &'a Saved, support: &Support<'_>, id: &'a str, object: usize) -> Self {
+        let profile = saved.profiles.map()[object];
+        let known = (profile != NO_PROFILE).then(|| {
+            let s = profile as usize;
+            Known {
+                choice: support.choice(s),
+                confidence: saved.confidence[s],
+                supports: support.supports(s),
+                votes: support.votes(s),
+            }
+        });
+        Told { saved, id, known }
+    }
+
+    /// The number of the cluster at a place.
+    fn number(&self, place: u32) -> Option<u32> {
+        self.saved.numbers.get(place as usize).copied()
+    }
+
+    fn json(&self) -> Value {
+        let Some(known) = &self.known else {
+            return json!({ "id": self.id, "cluster": null, "votes": [] });
+        };
+        let members = self.saved.ensemble.members();
+        let votes: Vec<Value> = known
+            .votes
+            .iter()
+            .map(|vote| {
+                let shares: Vec<Value> = vote
+                    .shares
+                    .iter()
+                    .map(|&(place, share)| json!({ "cluster": self.number(place), "share": share }))
+                    .collect();
+                json!({
+                    "clustering": members[vote.member].name(),
+                    "its_cluster": members[vote.member].clusters()[vote.cluster],
+                    "votes": shares,
+                })
+            })
+            .collect();
+        json!({
+            "id": self.id,
+            "cluster": self.number(known.choice.cluster),
+            "confidence": known.confidence,
+            "support": known.choice.support,
+            "second": self.number(known.choice.second),
+            "second_support": known.choice.second_support,
+            "margin": known.choice.margin(),
+            "safe": known.choice.is_safe(),
+            "votes": votes,
+        })
+    }
+
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut text = String::new();
+        let id = named(self.id);
+        let Some(known) = &self.known else {
+            writeln!(text, "object {id}: no clustering labels it, so it has no cluster")?;
+            return Ok(text);
+        };
+        let choice = &known.choice;
+        match self.number(choice.cluster) {
+            Some(cluster) => writeln!(
+                text,
+                "object {id}: cluster {cluster}, confidence {:.2}, {}",
+                known.confidence,
+                if choice.is_safe() { "safe" } else { "not safe" }
+            )?,
+            None => writeln!(text, "object {id}: the method left it without a cluster")?,
+        }
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let mut ranked: Vec<(usize, f64)> =
+            known.supports.iter().copied().enumerate().filter(|(_, x)| *x >= 0.005).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let supports: Vec<String> = ranked
+            .iter()
+            .take(5)
+            .map(|&(place, x)| format!("cluster {} {}", self.saved.numbers[place], percent(x)))
+            .collect();
+        writeln!(text, "  support   {}", supports.join(", "))?;
+        if choice.cluster != NO_CLUSTER {
+            match self.number(choice.second) {
+                Some(second) => writeln!(
+                    text,
+                    "  margin    {} ahead of the second choice, cluster {second}",
+                    percent(choice.margin())
+                )?,
+                None => writeln!(text, "  margin    no clustering votes for another cluster")?,
+            }
+        }
+        let members = self.saved.ensemble.members();
+        let silent = members.len() - known.votes.len();
+        if silent > 0 {
+            writeln!(
+                text,
+                "  missing   {} of {} do not label it",
+                silent,
+                counted(members.len(), "clustering")
+            )?;
+        }
+        let mut votes: Vec<&Vote> = known.votes.iter().collect();
+        // The votes against come first: they are what one asks about.
+        let own = |vote: &Vote| {
+            vote.shares.iter().find(|(j, _)| *j == choice.cluster).map_or(0.0, |s| s.1)
+        };
+        votes.sort_by(|a, b| own(a).total_cmp(&own(b)).then(a.member.cmp(&b.member)));
+        let rows: Vec<Vec<String>> = votes
+            .iter()
+            .take(LISTED)
+            .map(|vote| {
+                let shares: Vec<String> = vote
+                    .shares
+                    .iter()
+                    .take(3)
+                    .map(|&(j, share)| {
+                        format!("{} {}", self.saved.numbers[j as usize], percent(share))
+                    })
+                    .collect();
+                let member = &members[vote.member];
+                vec![
+                    named(member.name()),
+                    named(&member.clusters()[vote.cluster]),
+                    shares.join(", "),
+                ]
+            })
+            .collect();
+        let header = ["clustering", "its cluster", "votes for cluster"].map(str::to_owned);
+        for line in output::listing(&header, &rows).lines() {
+            writeln!(text, "  {line}")?;
+        }
+        if votes.len() > LISTED {
+            writeln!(text, "  ... ({} more; --json has all)", votes.len() - LISTED)?;
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,132 @@
+//! `consilience replay RESULT`: the same bits again from a saved result's record, or what differs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use clap::{Args, ValueHint};
+use serde_json::{Value, json};
+
+use super::paper;
+use super::report::Saved;
+use super::run::described;
+use crate::args::Common;
+use crate::errors::{data, failed, usage};
+use crate::output;
+
+/// Repeat a saved run and compare: the same bits again, or what differs
+///
+/// Takes inputs (found by name, checked by checksum), options and seed from the record in
+/// result.json, runs them again in a temporary folder, and compares the labels and clusterings byte
+/// by byte.
+///
+/// Exit code 0 if everything is the same, 1 if a result differs, 3 if an input does.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  Are these still the results that the paper has?
+    consilience replay flowers-consensus
+
+  The data have moved:
+    consilience replay flowers-consensus --data archive/flowers.csv")]
+pub(crate) struct ReplayArgs {
+    /// The folder that `run` or `demo` wrote, or its result.json
+    #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
+    pub result: PathBuf,
+
+    /// Where an input is now, if it is neither here nor beside the result (repeatable)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub data: Vec<PathBuf>,
+}
+
+/// What is compared.
+const COMPARED: [&str; 2] = ["labels.csv", "ensemble.parquet"];
+
+pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
+    let record = Saved::record(&args.result)?;
+    let folder = Saved::folder(&args.result);
+    let inputs = record["inputs"].as_array().cloned().unwrap_or_default();
+    let mut paths = Vec::new();
+    for input in &inputs {
+        paths.push(found(input, &folder, &args.data)?);
+    }
+    let mut differences = Vec::new();
+    let ours = env!("CARGO_PKG_VERSION");
+    if record["version"] != ours {
+        differences
+            .push(format!("the result was made by version {}, this is {ours}", record["version"]));
+    }
+    let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
+    let mut arguments = paper::arguments(&record);
+    // Files are recorded by name alone: they are read from where they were found.
+    let mut files = paths.iter().zip(paper::files(&record));
+    for argument in arguments.iter_mut().skip(1) {
+        if let Some((path, _)) = files.clone().next().filter(|(_, name)| name == argument) {
+            *argument = path.display().to_string();
+            files.next();
+        }
+    }
+    let program = std::env::current_exe().context("the program cannot find itself")?;
+    let mut command = Command::new(program);
+    command.args(&arguments).arg("-o").arg(scratch.path()).arg("--json");
+    if let Some(threads) = common.threads {
+        command.arg("--threads").arg(threads.to_string());
+    }
+    let done = command.output().context("the program cannot start itself")?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(failed(format!(
+            "the run cannot be repeated: {}",
+            said.trim().trim_start_matches("error: ")
+        )));
+    }
+    for name in COMPARED {
+        let (before, now) = (folder.join(name), scratch.path().join(name));
+        let before =
+            fs::read(&before).with_context(|| format!("{} cannot be read", before.display()))?;
+        if fs::read(now)? != before {
+            differences.push(format!("{name} differs"));
+        }
+    }
+    let different = differences.iter().any(|difference| difference.ends_with("differs"));
+    let command = paper::command_line(&record);
+    if common.json {
+        output::json(&json!({
+            "schema": 1, "same": !different, "differences": differences, "command": command,
+        }))?;
+    } else if different {
+        output::text(&format!("{}\ncommand: {command}", differences.join("\n")))?;
+    } else {
+        let same = format!("the same, byte by byte: {}", COMPARED.join(", "));
+        differences.insert(0, same);
+        output::text(&differences.join("; "))?;
+    }
+    if different { Err(failed("the result could not be repeated".to_owned())) } else { Ok(()) }
+}
+
+/// Where an input of the record is now; its checksum must be the same.
+fn found(input: &Value, folder: &Path, given: &[PathBuf]) -> anyhow::Result<PathBuf> {
+    let name = input["file"].as_str().unwrap_or_default();
+    if name == "-" {
+        return Err(usage("the data came from standard input, of which nothing is kept"));
+    }
+    let mut places: Vec<PathBuf> = given.to_vec();
+    places.push(PathBuf::from(name));
+    places.push(folder.join(name));
+    places.extend(folder.parent().map(|parent| parent.join(name)));
+    let mut other = None;
+    for place in places.into_iter().filter(|place| place.is_file()) {
+        if described(&place)?["xxh64"] == input["xxh64"] {
+            return Ok(place);
+        }
+        other.get_or_insert(place);
+    }
+    Err(match other {
+        Some(place) => data(format!(
+            "{} is not what the result was made from: its checksum is another; give the right file by --data",
+            place.display()
+        )),
+        None => usage(format!("`{name}` is not here: say where it is by --data FILE")),
+    })
+}

@@ -1,0 +1,154 @@
+//! The objects in two dimensions: computed once, when the features are at hand, and kept in
+//! `result.json`, so that the page can be made again without them.
+
+use consilience::Run;
+use consilience::explain::principal_components;
+use consilience::linalg::Matrix;
+use serde_json::{Value, json};
+
+use crate::output::named;
+
+/// Objects that are shown, and that the components are computed from.
+const SHOWN: usize = 3000;
+const COMPUTED: usize = 20_000;
+/// Features that are named at an axis.
+const NAMED: usize = 2;
+
+/// Some of the objects in two dimensions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Scatter {
+    /// What the axes are.
+    pub(super) axes: [String; 2],
+    /// How long the second axis is by the measure of the first, in thousandths.
+    pub(super) aspect: u32,
+    /// Which objects are shown.
+    pub(super) objects: Vec<usize>,
+    /// Where, in ten-thousandths of the axes.
+    pub(super) places: Vec<[u32; 2]>,
+}
+
+/// At most `size` of `n` objects, spread evenly but not in step with any pattern of the rows:
+/// multiples of the golden section, in ascending order.
+fn some(n: usize, size: usize) -> Vec<usize> {
+    if n <= size {
+        return (0..n).collect();
+    }
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let mut chosen: Vec<usize> =
+        (0..size).map(|i| ((i as f64 * GOLDEN).fract() * n as f64) as usize).collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
+
+impl Scatter {
+    /// Of the objects with these features; `scaled` brings rows to the scale they were clustered in.
+    pub(super) fn new(
+        values: &Matrix,
+        names: &[String],
+        scaled: impl FnOnce(&Matrix) -> consilience::Result<Matrix>,
+        run: &Run,
+    ) -> consilience::Result<Self> {
+        let rows = some(values.nrows(), COMPUTED);
+        let found = principal_components(&scaled(&values.select_rows(&rows))?, run)?;
+        let shown = some(rows.len(), SHOWN);
+        let column = |j: usize| shown.iter().map(move |&i| (i, j));
+        let bounds = [0, 1].map(|j| {
+            let values = column(j).map(|place| found.scores[place]);
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+                (low.min(x), high.max(x))
+            })
+        });
+        let place = |i: usize| {
+            [0, 1].map(|j| {
+                let (low, high) = bounds[j];
+                let share =
+                    if high > low { (found.scores[(i, j)] - low) / (high - low) } else { 0.5 };
+                (10_000.0 * share).round() as u32
+            })
+        };
+        let axis = |j: usize| {
+            let loadings = found.loadings.row(j);
+            let mut order: Vec<usize> = (0..names.len()).collect();
+            order.sort_by(|&a, &b| loadings[b].abs().total_cmp(&loadings[a].abs()).then(a.cmp(&b)));
+            let features: Vec<String> = order
+                .iter()
+                .take(NAMED)
+                .filter(|&&f| loadings[f] != 0.0)
+                .map(|&f| named(&names[f]))
+                .collect();
+            let share = 100.0 * found.shares[j];
+            let mainly = if features.is_empty() {
+                String::new()
+            } else {
+                format!(", mainly {}", features.join(" and "))
+            };
+            format!("component {} ({share:.0} % of the variance{mainly})", j + 1)
+        };
+        let length = |j: usize| bounds[j].1 - bounds[j].0;
+        let aspect = if length(0) > 0.0 { 1000.0 * length(1) / length(0) } else { 1000.0 };
+        Ok(Scatter {
+            axes: [axis(0), axis(1)],
+            aspect: aspect.clamp(0.0, 100_000.0) as u32,
+            places: shown.iter().map(|&i| place(i)).collect(),
+            objects: shown.iter().map(|&i| rows[i]).collect(),
+        })
+    }
+
+    /// As it is kept: numbers in two texts, since thousands of lines of them help nobody.
+    pub(super) fn told(&self) -> Value {
+        let words = |numbers: Vec<String>| numbers.join(" ");
+        json!({
+            "axes": self.axes,
+            "aspect": self.aspect,
+            "objects": words(self.objects.iter().map(ToString::to_string).collect()),
+            "places": words(self.places.iter().flatten().map(ToString::to_string).collect()),
+        })
+    }
+
+    /// What was kept; `None` if nothing was or it is damaged.
+    pub(super) fn stored(value: &Value) -> Option<Self> {
+        let numbers = |key: &str| -> Option<Vec<usize>> {
+            value[key].as_str()?.split_whitespace().map(|word| word.parse().ok()).collect()
+        };
+        let axis = |j: usize| value["axes"][j].as_str().map(str::to_owned);
+        let objects = numbers("objects")?;
+        let places = numbers("places")?;
+        let places: Vec<[u32; 2]> =
+            places.chunks_exact(2).map(|pair| [pair[0] as u32, pair[1] as u32]).collect();
+        (places.len() == objects.len()).then_some(Scatter {
+            axes: [axis(0)?, axis(1)?],
+            aspect: value["aspect"].as_u64()? as u32,
+            objects,
+            places,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let values = Matrix::from_fn(40, 3, |i, j| ((i * (j + 2)) % 7) as f64);
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let made = Scatter::new(&values, &names, |m| Ok(m.clone()), &Run::new(0)).unwrap();
+        assert_eq!(made.objects, (0..40).collect::<Vec<_>>());
+        assert!(made.places.iter().flatten().all(|&x| x <= 10_000));
+        assert_eq!(Scatter::stored(&made.told()), Some(made.clone()));
+        assert_eq!(Scatter::stored(&Value::Null), None);
+        let mut damaged = made.told();
+        damaged["objects"] = json!("1 2");
+        assert_eq!(Scatter::stored(&damaged), None);
+    }
+
+    #[test]
+    fn many_objects_are_thinned_evenly() {
+        let chosen = some(1_000_000, 3000);
+        assert!(chosen.len() > 2990 && chosen.windows(2).all(|pair| pair[0] < pair[1]));
+        let in_first_tenth = chosen.iter().filter(|&&i| i < 100_000).count();
+        assert!((295..=305).contains(&in_first_tenth), "{in_first_tenth}");
+        assert_eq!(some(3, 10), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,71 @@
+//! A table as it stands in a file, for looking at it before its columns mean anything.
+
+use std::path::Path;
+
+use consilience::Run;
+
+use super::error::Result;
+use super::table::{Column, Plan, Role};
+use super::{ReadOptions, read_table};
+
+/// A table of which every cell is text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RawTable {
+    /// The file, as messages show it.
+    pub(crate) file: String,
+    /// The columns.
+    pub(crate) columns: Vec<RawColumn>,
+    /// How many rows there are.
+    pub(crate) rows: usize,
+    /// Whether the names are the file's own, not ours.
+    pub(crate) named: bool,
+}
+
+/// A column of texts.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RawColumn {
+    /// Its name.
+    pub(crate) name: String,
+    /// The texts in it, each once, by first appearance.
+    pub(crate) values: Vec<String>,
+    /// For every row which of them stands there; `None` where nothing does.
+    pub(crate) cells: Vec<Option<usize>>,
+}
+
+impl RawColumn {
+    /// How many cells are missing.
+    pub(crate) fn missing(&self) -> usize {
+        self.cells.iter().filter(|cell| cell.is_none()).count()
+    }
+
+    /// The text in a row.
+    pub(crate) fn cell(&self, row: usize) -> Option<&str> {
+        self.cells[row].map(|value| self.values[value].as_str())
+    }
+}
+
+/// Every column is text.
+struct All;
+
+impl Plan for All {
+    fn roles(&self, _file: &str, names: &[String]) -> Result<Vec<Role>> {
+        Ok(vec![Role::Labels; names.len()])
+    }
+}
+
+/// Reads a table of any kind as texts.
+pub(crate) fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTable> {
+    let mut table = read_table(path, options, &All, run)?;
+    let mut columns = Vec::with_capacity(table.names.len());
+    for j in 0..table.names.len() {
+        if !matches!(table.columns[j], Column::Labels(_)) {
+            continue;
+        }
+        let labels = table.take_labels(j);
+        let values = labels.names.list.clone();
+        let member = labels.finish(table.names[j].clone())?;
+        let cells = member.labels().iter().collect();
+        columns.push(RawColumn { name: table.names[j].clone(), values, cells });
+    }
+    Ok(RawTable { file: table.file, columns, rows: table.rows, named: table.named })
+}

@@ -1,0 +1,183 @@
+//! `check`: planted mistakes are found, each with a fix; clean files are left in peace.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{run, shown, table};
+
+/// Three groups of plants with an identifier; `cell` may spoil cells by row and column.
+fn plants(cell: impl Fn(usize, usize) -> Option<String>) -> String {
+    table("plant,length,width,height", 60, |i| {
+        let own = [
+            format!("plant-{i}"),
+            format!("{}", (i % 3) as f64 * 2.0 + 0.01 * ((i * 37) % 50) as f64),
+            format!("{}", (i % 3) as f64 * 3.0 + 0.013 * ((i * 53) % 70) as f64),
+            format!("{}", 0.017 * ((i * 29) % 60) as f64),
+        ];
+        let cells: Vec<String> =
+            own.into_iter().enumerate().map(|(j, own)| cell(i, j).unwrap_or(own)).collect();
+        cells.join(",")
+    })
+}
+
+/// Five clusterings of three groups; `cell` may spoil cells by row and column.
+fn labels(cell: impl Fn(usize, usize) -> Option<String>) -> String {
+    table("object,a,b,c,d,e", 40, |i| {
+        let mut row = cell(i, 0).unwrap_or_else(|| format!("object-{i}"));
+        for j in 1..6 {
+            let own = ((i % 3) + usize::from((i * 7 + j * 11) % 13 == 0)) % 3;
+            write!(row, ",{}", cell(i, j).unwrap_or_else(|| format!("g{own}"))).unwrap();
+        }
+        row
+    })
+}
+
+fn nothing(_: usize, _: usize) -> Option<String> {
+    None
+}
+
+/// Column `column` of the table holds what `make` makes of the row.
+fn column(
+    column: usize,
+    make: impl Fn(usize) -> String,
+) -> impl Fn(usize, usize) -> Option<String> {
+    move |i, j| (j == column).then(|| make(i))
+}
+
+fn transposed(text: &str) -> String {
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let lines: Vec<String> = (0..rows[0].len())
+        .map(|j| rows.iter().map(|row| row[j]).collect::<Vec<_>>().join(","))
+        .collect();
+    lines.join("\n") + "\n"
+}
+
+/// The rules that speak up on these files.
+fn rules(folder: &Path, files: &[String], options: &[&str]) -> (Option<i32>, Vec<String>) {
+    let names: Vec<String> = (0..files.len()).map(|i| format!("t{i}.csv")).collect();
+    for (name, text) in names.iter().zip(files) {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let output = run(folder, &[&["check", "--json"], &names[..], options].concat());
+    let json: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", shown(&output)));
+    let findings = json["findings"].as_array().unwrap();
+    assert_eq!(json["clean"], findings.is_empty());
+    for finding in findings {
+        assert!(finding["fix"].as_str().unwrap().len() > 5, "{finding}");
+    }
+    let rules = findings.iter().map(|f| f["rule"].as_str().unwrap().to_owned()).collect();
+    (output.status.code(), rules)
+}
+
+#[test]
+fn planted_mistakes_are_found() {
+    let id = &["--id", "plant"][..];
+    let object = &["--id", "object"][..];
+    let text = |text: &str| text.to_owned();
+    let cases: Vec<(&str, Vec<String>, &[&str])> = vec![
+        ("transposed", vec![transposed(&plants(nothing))], &[]),
+        ("id-as-feature", vec![plants(column(1, |i| i.to_string()))], id),
+        ("text-column", vec![plants(nothing)], &[]),
+        ("text-column", vec![plants(column(3, |i| format!("kind {}", i % 3)))], id),
+        ("duplicate-ids", vec![plants(column(0, |i| format!("plant-{}", i / 2)))], id),
+        ("constant-column", vec![plants(column(2, |_| text("7")))], id),
+        (
+            "duplicate-columns",
+            vec![plants(|i, j| {
+                (j == 2).then(|| plants_cell(i)).or((j == 1).then(|| plants_cell(i)))
+            })],
+            id,
+        ),
+        ("missing-values", vec![plants(|i, j| (i == 7 && j == 2).then(String::new))], id),
+        ("not-a-number", vec![plants(|i, j| (i == 9 && j == 1).then(|| text("unknown")))], id),
+        ("placeholder", vec![plants(|i, j| (i % 20 == 3 && j == 1).then(|| text("-999")))], id),
+        ("id-as-label", vec![labels(nothing)], &[]),
+        (
+            "duplicate-members",
+            vec![labels(|i, j| (j == 2 || j == 4).then(|| format!("{j}-{}", i % 4)))],
+            object,
+        ),
+        ("constant-member", vec![labels(column(3, |_| text("all")))], object),
+        ("singletons", vec![labels(column(3, |i| (1000 - 7 * i).to_string()))], object),
+        ("mostly-missing", vec![labels(|i, j| (j == 5 && i > 9).then(String::new))], object),
+        (
+            "no-header",
+            vec![table("x2,y0,z1", 30, |i| format!("x{},y{},z{}", i % 3, (i + 1) % 3, i % 2))],
+            &[],
+        ),
+        (
+            "row-counts",
+            vec![labels(nothing), labels(nothing).lines().take(30).collect::<Vec<_>>().join("\n")],
+            &["--drop", "object"],
+        ),
+        ("other-order", vec![labels(nothing), reversed(&labels(nothing))], &[]),
+        (
+            "few-common-ids",
+            vec![labels(nothing), labels(column(0, |i| format!("OBJECT {i}")))],
+            object,
+        ),
+        ("unreadable", vec![plants(nothing) + "plant-60,1,2\n"], id),
+        (
+            "memberships",
+            vec![table("object,m:a,m:b", 12, |i| format!("o{i},0.{},0.5", 1 + i % 5))],
+            object,
+        ),
+    ];
+    let folder = tempdir().unwrap();
+    for (rule, files, options) in &cases {
+        let (code, found) = rules(folder.path(), files, options);
+        assert_eq!(code, Some(3), "{rule}: {found:?}");
+        assert!(found.iter().any(|r| r == rule), "{rule}: {found:?}\n{}", files[0]);
+    }
+    assert!(cases.len() >= 15);
+}
+
+/// One cell of a feature, the same in every column that uses it.
+fn plants_cell(i: usize) -> String {
+    format!("{}", (i % 3) as f64 * 2.0 + 0.01 * ((i * 37) % 50) as f64)
+}
+
+/// The rows after the header from the last to the first.
+fn reversed(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn clean_files_are_left_in_peace() {
+    let folder = tempdir().unwrap();
+    let clean: Vec<(Vec<String>, &[&str])> = vec![
+        (vec![plants(nothing)], &["--id", "plant"]),
+        (vec![plants(nothing)], &["--drop", "plant"]),
+        (vec![labels(nothing)], &["--id", "object"]),
+        (vec![labels(nothing), reversed(&labels(nothing))], &["--id", "object"]),
+        (vec![labels(|i, j| (j == 5 && i < 9).then(|| "NA".to_owned()))], &["--id", "object"]),
+        (
+            vec![table("object,m:a,m:b", 12, |i| format!("o{i},0.{},0.{}", 1 + i % 5, 9 - i % 5))],
+            &["--id", "object"],
+        ),
+    ];
+    for (files, options) in clean {
+        let (code, found) = rules(folder.path(), &files, options);
+        assert_eq!((code, found), (Some(0), Vec::new()), "{}", files[0]);
+    }
+}
+
+#[test]
+fn findings_are_told_with_their_fix() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("p.csv"), plants(column(2, |_| "7".to_owned()))).unwrap();
+    let output = run(folder.path(), &["check", "p.csv", "--id", "plant"]);
+    assert_eq!(
+        shown(&output),
+        "exit code: 3\n----- stdout -----\np.csv: column `width` has the same value in every row\n  fix: \
+         leave it out with --drop 'width'\n----- stderr -----\nerror: 1 thing looks wrong in 1 file\n"
+    );
+}

@@ -1,0 +1,105 @@
+// ---- curves: what speaks for which number of clusters; how decided pairs are; the objective ----
+
+/** Axes of a small chart in a picture. */
+function axes(picture, box, of, { x, y, xs, ys }) {
+  picture.append(svg('line', { x1: box.x, x2: box.x + box.w, y1: box.y + box.h, y2: box.y + box.h, stroke: of.soft }));
+  for (const [at, label] of ys) {
+    const v = box.y + box.h * (1 - at);
+    picture.append(svg('line', { x1: box.x, x2: box.x + box.w, y1: v, y2: v, stroke: of.line }), text(box.x - 5, v + 4, label, of, { 'text-anchor': 'end', 'font-size': 11 }));
+  }
+  for (const [at, label] of xs) picture.append(text(box.x + box.w * at, box.y + box.h + 15, label, of, { 'text-anchor': 'middle', 'font-size': 11 }));
+  if (x) picture.append(text(box.x + box.w / 2, box.y + box.h + 31, x, of, { 'text-anchor': 'middle' }));
+  if (y) picture.append(text(box.x, box.y - 20, y, of, { fill: of.ink, 'font-weight': 600 }));
+}
+
+function numberCurves() {
+  const { number } = data;
+  const panels = [
+    ['Lifetimes', 'longest lifetime', number.lifetimes, 'how long k clusters live'],
+    ['Eigenvalues', 'largest eigengap', number.eigenvalues, 'the gap after the k-th counts'],
+    ['Shares of eigenvalues', 'dominating eigenvalues', number.shares, 'shares of the trace'],
+  ].filter(([, , values]) => values.length > 1);
+  if (!panels.length) return;
+  const said = (rule) => number.votes.find(([name]) => name === rule)?.[1] ?? null;
+  figure('number', {
+    draw: (of, width) => {
+      const across = width > 760 ? panels.length : 1;
+      const each = width / across;
+      const tall = 218;
+      const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * Math.ceil(panels.length / across)}` });
+      const marks = [];
+      panels.forEach(([name, rule, values], p) => {
+        const box = { x: (p % across) * each + 38, y: Math.floor(p / across) * tall + 36, w: each - 52, h: 130 };
+        const most = Math.max(...values, 1e-9);
+        const step = box.w / values.length;
+        const every = Math.ceil(values.length / Math.max(2, Math.floor(box.w / 22)));
+        axes(picture, box, of, {
+          x: 'number of clusters k', y: name,
+          xs: values.map((_, i) => [(i + 0.5) / values.length, String(i + 1)]).filter((_, i) => i % every === 0),
+          ys: [[0, '0'], [0.5, fixed(most / 2, 2)], [1, fixed(most, 2)]],
+        });
+        const votes = said(rule);
+        values.forEach((v, i) => {
+          const h = Math.max(0, (box.h * v) / most);
+          const chosen = i + 1 === number.k;
+          picture.append(svg('rect', { x: box.x + i * step + step * 0.14, y: box.y + box.h - h, width: step * 0.72, height: Math.max(h, 0.5), fill: chosen ? of.accent : of.soft, 'fill-opacity': chosen ? 1 : 0.5 }));
+          if (i + 1 === votes) picture.append(svg('path', { d: `M ${box.x + (i + 0.5) * step} ${box.y + box.h - h - 3} l -5 -8 h 10 z`, fill: of.caution }));
+          marks.push({ box: [box.x + i * step, box.y, step, box.h + 16], lines: [`${name.toLowerCase()}, k = ${i + 1}: ${fixed(v, 3)}`, ...(chosen ? ['the result has this many'] : []), ...(i + 1 === votes ? ['this rule says so'] : [])] });
+        });
+      });
+      return { svg: picture, ...fromMarks(marks) };
+    },
+    rows: () => {
+      const most = Math.max(...panels.map((p) => p[2].length));
+      const rows = [['k', 'lifetime', 'normalised eigenvalue', 'share of eigenvalue', 'result', 'rules that say so']];
+      for (let i = 0; i < most; i += 1) rows.push([i + 1, number.lifetimes[i] ?? null, number.eigenvalues[i] ?? null, number.shares[i] ?? null, i + 1 === number.k ? 'yes' : 'no', number.votes.filter((v) => v[1] === i + 1).map((v) => v[0]).join('; ')]);
+      return rows;
+    },
+  });
+}
+
+/** A line through values at equal steps. */
+function line(values, box, low, high) {
+  const at = (v, i) => `${(box.x + (box.w * i) / Math.max(1, values.length - 1)).toFixed(1)} ${(box.y + box.h * (1 - (v - low) / Math.max(high - low, 1e-300))).toFixed(1)}`;
+  return `M ${values.map(at).join(' L ')}`;
+}
+const columns = (values, box, lines) => values.map((v, i) => ({ box: [box.x + (box.w * (i - 0.5)) / Math.max(1, values.length - 1), box.y, box.w / Math.max(1, values.length - 1), box.h], lines: lines(v, i) }));
+
+function distributionCurve() {
+  const values = data.number.distribution;
+  if (values.length < 2) return;
+  const steps = values.length - 1;
+  figure('distribution', {
+    draw: (of, width) => {
+      const box = { x: 44, y: 14, w: width - 58, h: 190 };
+      const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} 244` });
+      picture.append(svg('rect', { x: box.x + box.w * 0.1, y: box.y, width: box.w * 0.8, height: box.h, fill: of.caution, 'fill-opacity': 0.1 }),
+        text(box.x + box.w / 2, box.y + 16, `undecided: ${percent(data.number.undecided)} of the pairs`, of, { 'text-anchor': 'middle', fill: of.ink }));
+      axes(picture, box, of, { x: 'share of clusterings that put a pair together', xs: [0, 0.25, 0.5, 0.75, 1].map((t) => [t, String(t)]), ys: [[0, '0 %'], [0.5, '50 %'], [1, '100 %']] });
+      picture.append(svg('path', { d: line(values, box, 0, 1), fill: 'none', stroke: of.accent, 'stroke-width': 2.5, 'stroke-linejoin': 'round' }));
+      const told = (v, i) => [`${percent(v)} of the pairs are together in at most ${percent(i / steps)} of the clusterings`];
+      return { svg: picture, ...fromMarks(columns(values, box, told)) };
+    },
+    rows: () => [['co-association at most', 'share of pairs'], ...values.map((v, i) => [i / steps, v])],
+  });
+}
+
+function traceCurve() {
+  const values = data.trace;
+  if (values.length < 2) return;
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const short = (v) => (Math.abs(v) >= 1e4 || (Math.abs(v) < 1e-2 && v !== 0) ? v.toExponential(1) : fixed(v, Math.abs(v) < 10 ? 2 : 1));
+  figure('trace', {
+    draw: (of, width) => {
+      const box = { x: 62, y: 14, w: width - 78, h: 190 };
+      const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} 244` });
+      axes(picture, box, of, {
+        x: 'iteration', xs: [0, 0.5, 1].map((t) => [t, String(1 + Math.round(t * (values.length - 1)))]),
+        ys: [[0, short(low)], [0.5, short((low + high) / 2)], [1, short(high)]],
+      });
+      picture.append(svg('path', { d: line(values, box, low, high), fill: 'none', stroke: of.accent, 'stroke-width': 2.5, 'stroke-linejoin': 'round' }));
+      return { svg: picture, ...fromMarks(columns(values, box, (v, i) => [`iteration ${i + 1}: ${v}`])) };
+    },
+    rows: () => [['iteration', 'objective'], ...values.map((v, i) => [i + 1, v])],
+  });
+}

@@ -1,0 +1,16 @@
+//! The report page: one self-contained HTML file from plain data.
+//!
+//! [`page`] is a pure function: equal data give equal bytes. The page asks for nothing from
+//! outside, and its Content-Security-Policy forbids that it could; only the one script and the one
+//! style sheet whose hashes it names may run. What users wrote (names, labels, paths) reaches the
+//! page as escaped text or inside a block of JSON, never as markup.
+
+#![forbid(unsafe_code)]
+
+mod base64;
+pub mod data;
+mod limit;
+mod page;
+
+pub use data::Report;
+pub use page::page;
