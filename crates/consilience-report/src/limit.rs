@@ -6,19 +6,19 @@ use crate::data::{Cluster, Flow, Members, Report};
 /// Letters of a name.
 const LETTERS: usize = 60;
 /// Letters of a paragraph.
-const PARAGRAPH: usize = 6000;
+const PARAGRAPH: usize = 3000;
 /// Clusters that are shown by themselves.
 const CLUSTERS: usize = 60;
 /// Bins of the consensus matrix.
-const BINS: usize = 260;
+const BINS: usize = 220;
 /// Members of the agreement matrix.
 const MEMBERS: usize = 150;
 /// Flows, and clusters and cells of each.
-const FLOWS: usize = 24;
+const FLOWS: usize = 16;
 const FLOW_CLUSTERS: usize = 40;
-const FLOW_CELLS: usize = 400;
+const FLOW_CELLS: usize = 200;
 /// Objects of the scatter plot, and of the table of doubtful ones.
-const POINTS: usize = 3000;
+const POINTS: usize = 2000;
 const DOUBTFUL: usize = 60;
 /// Numbers of a curve.
 const CURVE: usize = 200;
@@ -29,7 +29,15 @@ pub(crate) fn limited(mut report: Report) -> Report {
     cut(&mut report.title, LETTERS);
     cut(&mut report.subtitle, PARAGRAPH);
     report.verdict.truncate(20);
-    report.verdict.iter_mut().for_each(|sentence| cut(&mut sentence.text, PARAGRAPH));
+    for sentence in &mut report.verdict {
+        cut(&mut sentence.about, LETTERS);
+        cut(&mut sentence.text, PARAGRAPH);
+    }
+    report.facts.truncate(20);
+    for fact in &mut report.facts {
+        cut(&mut fact.name, LETTERS);
+        cut(&mut fact.value, PARAGRAPH);
+    }
     limit_clusters(&mut report, &mut notes);
     if let Some(matrix) = &mut report.matrix {
         let bins = matrix.weights.len();
@@ -67,6 +75,7 @@ pub(crate) fn limited(mut report: Report) -> Report {
         truth.table.truncate(CLUSTERS);
         truth.table.iter_mut().for_each(|row| row.truncate(CLUSTERS));
         truth.scores.truncate(20);
+        truth.scores.iter_mut().for_each(|(name, ..)| cut(name, LETTERS));
     }
     let methods = &mut report.methods;
     [&mut methods.paragraph, &mut methods.bibtex, &mut methods.command]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::output::named;
 
 /// Objects that are shown, and that the components are computed from.
-const SHOWN: usize = 3000;
+const SHOWN: usize = 2000;
 const COMPUTED: usize = 20_000;
 /// Features that are named at an axis.
 const NAMED: usize = 2;
