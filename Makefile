@@ -69,7 +69,7 @@ doc:
 
 ## The report page in a real browser (needs Node.js and Chromium).
 browser-test:
-	$(CARGO) build --workspace --quiet --bin consilience
+	$(CARGO) test --workspace --quiet --no-run --test cli
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CONSILIENCE="$(TARGET)/debug/consilience" node --test --test-timeout=300000
 
