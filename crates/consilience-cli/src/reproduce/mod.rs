@@ -1,9 +1,8 @@
 //! The papers' experiments, run again and printed beside the published figures.
 //!
-//! An [experiment](experiment) is data; one [runner](runner) computes them all, cell by cell, and
-//! keeps a journal so that an interrupted run goes on where it stopped. [Tables](tables) put the
-//! figures side by side, [statements](statements) judge the papers' claims with their own test, and
-//! the [page](page) shows both.
+//! An experiment is data; one runner computes them all, cell by cell, and keeps a journal so that an
+//! interrupted run goes on where it stopped. Tables put the figures side by side, statements judge
+//! the papers' claims with their own test, and the page shows both.
 
 pub(crate) mod experiment;
 mod measure;

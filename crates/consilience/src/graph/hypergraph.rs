@@ -6,9 +6,9 @@
 //! A hyperedge joins any number of vertices and is cut if they are not all in one part; sought are
 //! $k$ parts of about equal weight that cut little hyperedge weight. To bisect, vertices are merged
 //! in pairs until few are left, the few are bisected from many starts, and on the way back every
-//! merger is undone and the bisection improved by [Fiduccia-Mattheyses passes](super::bisection).
+//! merger is undone and the bisection improved by Fiduccia-Mattheyses passes.
 //! The sides are bisected in turn; in the end single vertices move between all parts
-//! ([`Refinement`]).
+//! (`Refinement`).
 //!
 //! # Made for few, large hyperedges
 //!
