@@ -204,6 +204,8 @@ test('hostile names are text', () => open('hostile', {}, async (page) => {
   const options = await page.locator('#flow option').allTextContents();
   assert.ok(options.some((text) => text.startsWith('<script>window')), options.join('\n'));
   await page.locator('#agreement summary').click();
+  // The table behind a figure is made when it is opened.
+  await page.locator('#agreement tbody tr').first().waitFor();
   const names = await page.locator('#agreement tbody tr td:first-child').allTextContents();
   assert.ok(names.includes(HOSTILE[0]), names.join('\n'));
   // What turns the direction of text is spelled out.

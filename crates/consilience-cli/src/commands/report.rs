@@ -207,6 +207,12 @@ impl Saved {
         let run = &session.run;
         let record = Self::record(path)?;
         let folder = Self::folder(path);
+        if record["data"]["weighted"].as_bool() == Some(true) {
+            return Err(usage(
+                "the objects of this result had weights, which are not saved with it: what is told \
+                 here would count objects instead; run it again, which writes the page too",
+            ));
+        }
         let id = record["data"]["id"].as_str().map(str::to_owned);
         let options = ReadOptions { id: id.clone(), ..ReadOptions::default() };
         let table = read_clusterings(&[folder.join("ensemble.parquet")], &options, run)?;
@@ -231,12 +237,19 @@ impl Saved {
         numbers.dedup();
         let mut labels = vec![NO_CLUSTER; profiles.len()];
         let mut confidence = vec![0.0; profiles.len()];
-        // The last object of a profile speaks for it, so go backwards: the first does.
-        for (i, &s) in profiles.map().iter().enumerate().rev() {
+        // Where a balanced cut parted equal objects, the larger part speaks for the profile.
+        let mut votes = std::collections::BTreeMap::<(u32, u32), usize>::new();
+        let mut most = vec![0; profiles.len()];
+        for (i, &s) in profiles.map().iter().enumerate() {
             if s != NO_PROFILE {
                 let place =
                     |number: u32| numbers.binary_search(&number).expect("among them") as u32;
-                labels[s as usize] = consensus.clusters[i].map_or(NO_CLUSTER, place);
+                let label = consensus.clusters[i].map_or(NO_CLUSTER, place);
+                let count = votes.entry((s, label)).or_default();
+                *count += 1;
+                if *count > most[s as usize] {
+                    (most[s as usize], labels[s as usize]) = (*count, label);
+                }
                 confidence[s as usize] =
                     if consensus.confidence[i].is_nan() { 0.0 } else { consensus.confidence[i] };
             }

@@ -170,9 +170,11 @@ mod tests {
 
     #[test]
     fn fewer_clusters_in_all_than_asked_for_give_fewer() {
-        let ensemble = crate::testing::hard_ensemble(&[[0, 0, 1, 1], [0, 1, 0, 1]]);
-        let (_, consensus) = mcla(&ensemble, 4);
-        assert!((1..=4).contains(&consensus.k));
+        let members = [[0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2, 0, 1, 2, 0, 1, 2]];
+        let (profiles, consensus) = mcla(&crate::testing::hard_ensemble(&members), 7);
+        // Nine different objects, but only six clusters that could become meta-clusters.
+        assert_eq!(profiles.len(), 9);
+        assert!((2..=6).contains(&consensus.k), "{}", consensus.k);
         assert!(matches!(consensus.diagnostics.get("imbalance"), Some(Value::Number(_))));
     }
 
