@@ -164,6 +164,16 @@ impl Error {
         Self::Parameter { name: name.to_owned(), expected: expected.into(), got: got.to_string() }
     }
 
+    /// Refuses the first of these named numbers that is 0.
+    pub fn unless_at_least_one<'a>(
+        named: impl IntoIterator<Item = (&'a str, usize)>,
+    ) -> Result<()> {
+        match named.into_iter().find(|(_, value)| *value == 0) {
+            Some((name, value)) => Err(Self::parameter(name, "at least 1", value)),
+            None => Ok(()),
+        }
+    }
+
     /// A lookup that found nothing; `known` lists what there is.
     pub fn unknown_name<'a>(
         what: &'static str,

@@ -173,13 +173,11 @@ impl MmecParams {
 
     /// Proves the parameters valid, whatever the data.
     pub fn check(self) -> Result<Mmec> {
-        for (name, value) in
-            [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)]
-        {
-            if value == 0 {
-                return Err(Error::parameter(name, "at least 1", value));
-            }
-        }
+        Error::unless_at_least_one([
+            ("k", self.k),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+        ])?;
         // `< 0.0` alone would let NaN through.
         if !self.tol.is_finite() || self.tol < 0.0 {
             return Err(Error::parameter("tol", "finite and >= 0", self.tol));

@@ -101,13 +101,11 @@ impl SecParams {
 
     /// Proves the parameters valid, whatever the data.
     pub fn check(self) -> Result<Sec> {
-        for (name, value) in
-            [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)]
-        {
-            if value == 0 {
-                return Err(Error::parameter(name, "at least 1", value));
-            }
-        }
+        Error::unless_at_least_one([
+            ("k", self.k),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+        ])?;
         Ok(Sec(self))
     }
 }

@@ -42,9 +42,12 @@
 //!
 //! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps a restart; memory $O(u k + K k)$.
 
+mod alpha;
+
 use rayon::prelude::*;
 use statrs::function::gamma::{digamma, ln_gamma};
 
+use self::alpha::improve_alpha;
 use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -59,9 +62,6 @@ use crate::run::Run;
 /// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this. Rounding decides which
 /// sweep is the last where a change is this small, so it must be far below what anyone looks at.
 const SETTLED: f64 = 1e-11;
-
-/// Where $\alpha_h$ may lie. Outside, the model hardly changes and its logarithms lose their digits.
-const ALPHA: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
 
 /// Steps after which only the best restart goes on.
 const BEGINNING: usize = 20;
@@ -191,16 +191,12 @@ impl BceParams {
 
     /// Proves the parameters valid, whatever the data.
     pub fn check(self) -> Result<Bce> {
-        for (name, value) in [
+        Error::unless_at_least_one([
             ("k", self.k),
             ("restarts", self.restarts),
             ("max_iter", self.max_iter),
             ("sweeps", self.sweeps),
-        ] {
-            if value == 0 {
-                return Err(Error::parameter(name, "at least 1", value));
-            }
-        }
+        ])?;
         // `< 0.0` alone would let NaN through.
         if !self.tol.is_finite() || self.tol < 0.0 {
             return Err(Error::parameter("tol", "finite and >= 0", self.tol));
@@ -574,224 +570,5 @@ impl Object {
     }
 }
 
-/// What $\alpha$ should make large, a unit of weight.
-fn alpha_objective(alpha: &[f64], mean: &[f64]) -> f64 {
-    let terms = alpha.iter().zip(mean).map(|(&a, s)| (a - 1.0) * s - ln_gamma(a));
-    ln_gamma(alpha.iter().sum()) + terms.sum::<f64>()
-}
-
-/// A few steps of Newton's method for $\alpha$, given the mean of $\ln \theta$ over the objects; the
-/// Hessian is diagonal but for a constant, so a step is $O(k)$.
-fn improve_alpha(alpha: &mut Vec<f64>, mean: &[f64]) {
-    const STEPS: usize = 20;
-    const HALVINGS: usize = 30;
-    // A Dirichlet distribution over one cluster has no shape.
-    if alpha.len() < 2 {
-        return;
-    }
-    let mut height = alpha_objective(alpha, mean);
-    for _ in 0..STEPS {
-        let sum: f64 = alpha.iter().sum();
-        let (psi, z) = (digamma(sum), trigamma(sum));
-        let g: Vec<f64> = alpha.iter().zip(mean).map(|(&a, s)| s + psi - digamma(a)).collect();
-        let d: Vec<f64> = alpha.iter().map(|&a| -trigamma(a)).collect();
-        let b = g.iter().zip(&d).map(|(g, d)| g / d).sum::<f64>()
-            / (1.0 / z + d.iter().map(|d| 1.0 / d).sum::<f64>());
-        let step: Vec<f64> = g.iter().zip(&d).map(|(g, d)| (g - b) / d).collect();
-        let mut length = 1.0;
-        let mut better = None;
-        for _ in 0..HALVINGS {
-            let next: Vec<f64> = alpha.iter().zip(&step).map(|(a, x)| a - length * x).collect();
-            if next.iter().all(|a| ALPHA.contains(a)) {
-                let reached = alpha_objective(&next, mean);
-                // Near the top rounding decides which of two heights is larger.
-                if reached >= height - 1e-13 * (1.0 + height.abs()) {
-                    better = Some((next, reached));
-                    break;
-                }
-            }
-            length /= 2.0;
-        }
-        let Some((next, reached)) = better else { return };
-        // By the step and not by the height, which is flat near the top: the last digits of alpha
-        // would be left to chance.
-        let settled = step.iter().zip(&*alpha).all(|(x, a)| x.abs() <= 1e-10 * a);
-        (*alpha, height) = (next, reached);
-        if settled {
-            return;
-        }
-    }
-}
-
-/// $\psi'(x)$ for $x > 0$: the recurrence up to 10, then the asymptotic series.
-fn trigamma(mut x: f64) -> f64 {
-    let mut sum = 0.0;
-    while x < 10.0 {
-        sum += 1.0 / (x * x);
-        x += 1.0;
-    }
-    let y = 1.0 / (x * x);
-    // Bernoulli numbers 1/6, -1/30, 1/42, -1/30, 5/66.
-    let series =
-        1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * 5.0 / 66.0)));
-    sum + 1.0 / x + y / 2.0 + y / x * series
-}
-
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::consensus::combine;
-    use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
-
-    #[test]
-    fn refuses_zero_and_nan() {
-        let refused = |params: BceParams| assert!(params.check().is_err());
-        refused(BceParams::new(0));
-        refused(BceParams::new(2).restarts(0));
-        refused(BceParams::new(2).max_iter(0));
-        refused(BceParams::new(2).sweeps(0));
-        refused(BceParams::new(2).tol(f64::NAN));
-        refused(BceParams::new(2).smoothing(0.0));
-        refused(BceParams::new(2).smoothing(f64::INFINITY));
-    }
-
-    #[test]
-    fn trigamma_of_known_places() {
-        let pi2 = std::f64::consts::PI.powi(2);
-        assert!((trigamma(1.0) - pi2 / 6.0).abs() < 1e-13);
-        assert!((trigamma(0.5) - pi2 / 2.0).abs() < 1e-13);
-        for x in [1e-6, 0.3, 2.5, 40.0, 1e4] {
-            let recurrence = trigamma(x) - trigamma(x + 1.0);
-            assert!((recurrence * x * x - 1.0).abs() < 1e-6, "{x}");
-            let step = 1e-4 * x;
-            let slope = (digamma(x + step) - digamma(x - step)) / (2.0 * step);
-            assert!((slope / trigamma(x) - 1.0).abs() < 1e-6, "{x}");
-        }
-    }
-
-    #[test]
-    fn alpha_of_known_means_is_found() {
-        // E ln theta_h = psi(alpha_h) - psi(sum): the maximum is at that alpha.
-        let truth = [0.3, 2.0, 5.0];
-        let mean: Vec<f64> =
-            truth.iter().map(|&a| digamma(a) - digamma(truth.iter().sum())).collect();
-        let mut alpha = vec![1.0; 3];
-        improve_alpha(&mut alpha, &mean);
-        for (a, b) in alpha.iter().zip(truth) {
-            assert!((a - b).abs() < 1e-5 * b, "{alpha:?}");
-        }
-    }
-
-    #[test]
-    fn agreeing_members_are_returned() {
-        let profiles = profiles(&hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]));
-        let method = BceParams::new(3).check().unwrap();
-        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
-        assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2].map(Some));
-    }
-
-    /// The bound as published, from $\gamma$, $\varphi$, $\alpha$ and $\beta$ over the dense incidence
-    /// matrix.
-    fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) -> f64 {
-        let h_matrix = dense_incidence(profiles);
-        let k = bce.0.k;
-        let State { alpha, beta, gamma } = state;
-        let mut bound = 0.0;
-        for s in 0..profiles.len() {
-            let e: Vec<f64> = gamma
-                .row(s)
-                .iter()
-                .map(|&g| digamma(g) - digamma(gamma.row(s).iter().sum()))
-                .collect();
-            let mut own = ln_gamma(alpha.iter().sum()) - ln_gamma(gamma.row(s).iter().sum());
-            for h in 0..k {
-                own += (alpha[h] - 1.0) * e[h] - ln_gamma(alpha[h]);
-                own += ln_gamma(gamma[(s, h)]) - (gamma[(s, h)] - 1.0) * e[h];
-            }
-            for (q, member) in profiles.members().iter().enumerate() {
-                if !profiles.is_labelled(s, q) {
-                    continue;
-                }
-                let log_chance = |h: usize| -> f64 {
-                    member.clusters.clone().map(|c| h_matrix[(s, c)] * beta[(c, h)].ln()).sum()
-                };
-                let raw: Vec<f64> =
-                    (0..k).map(|h| (log_chance(h) + digamma(before[(s, h)])).exp()).collect();
-                let sum: f64 = raw.iter().sum();
-                for h in 0..k {
-                    let phi = raw[h] / sum;
-                    own += phi * (e[h] + log_chance(h) - phi.ln());
-                }
-            }
-            bound += profiles.weights()[s] * own;
-        }
-        bound + bce.prior(profiles, beta)
-    }
-
-    proptest! {
-        /// The theorem behind the method, also with missing labels, weights and soft members.
-        #[test]
-        fn the_bound_never_falls(
-            ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, sweeps in 1usize..5, seed: u64,
-        ) {
-            let params = BceParams::new(k).restarts(2).tol(0.0).max_iter(30).sweeps(sweeps);
-            let bce = params.check().unwrap();
-            let fit = bce.fit(&profiles(&ensemble), None, &Run::new(seed).threads(1)).unwrap();
-            let trace = fit.convergence.trace;
-            for pair in trace.windows(2) {
-                // Rounding of gamma functions of arguments up to 1e4, whose logarithm is 1e5.
-                prop_assert!(pair[1] >= pair[0] - 1e-9 * (1.0 + pair[0].abs()), "{trace:?}");
-            }
-        }
-
-        #[test]
-        fn the_bound_is_the_published_one(
-            ensemble in ensembles(Kinds::ALL, 10, 4), k in 1usize..4, seed: u64,
-        ) {
-            let profiles = profiles(&ensemble);
-            let bce = BceParams::new(k).sweeps(1).check().unwrap();
-            let run = Run::new(seed).threads(1);
-            let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
-            for _ in 0..3 {
-                let before = state.gamma.clone();
-                let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
-                let told = sums.bound + bce.prior(&profiles, &state.beta);
-                let slow = slow_bound(&bce, &profiles, &before, &state);
-                prop_assert!((told - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{told} {slow}");
-                state.beta = bce.beta(&profiles, &sums.by_cluster);
-                let total = profiles.total_weight();
-                let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
-                improve_alpha(&mut state.alpha, &mean);
-            }
-        }
-
-        /// On two objects of two members the evidence can be added up: the bound is below it.
-        #[test]
-        fn the_bound_is_below_the_evidence(ensemble in ensembles(Kinds::PLAIN, 3, 2), seed: u64) {
-            let profiles = profiles(&ensemble);
-            let bce = BceParams::new(2).check().unwrap();
-            let run = Run::new(seed).threads(1);
-            let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
-            let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
-            // With alpha = (1, 1), the chance of a tuple z with a ones and b twos among them is
-            // the beta integral a! b! / (a + b + 1)!.
-            let r = profiles.n_members();
-            let factorial = |n: usize| (1..=n).product::<usize>() as f64;
-            let mut evidence = 0.0;
-            for s in 0..profiles.len() {
-                let mut own = 0.0;
-                for z in 0..1usize << r {
-                    let twos = z.count_ones() as usize;
-                    let mut chance =
-                        factorial(r - twos) * factorial(twos) / factorial(r + 1);
-                    profiles.for_each_entry(s, |q, c, _| chance *= state.beta[(c, (z >> q) & 1)]);
-                    own += chance;
-                }
-                evidence += profiles.weights()[s] * own.ln();
-            }
-            prop_assert!(sums.bound <= evidence + 1e-9, "{} above {evidence}", sums.bound);
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,127 @@
+//! The bound, its parts and what it finds.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::consensus::combine;
+use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+
+#[test]
+fn refuses_zero_and_nan() {
+    let refused = |params: BceParams| assert!(params.check().is_err());
+    refused(BceParams::new(0));
+    refused(BceParams::new(2).restarts(0));
+    refused(BceParams::new(2).max_iter(0));
+    refused(BceParams::new(2).sweeps(0));
+    refused(BceParams::new(2).tol(f64::NAN));
+    refused(BceParams::new(2).smoothing(0.0));
+    refused(BceParams::new(2).smoothing(f64::INFINITY));
+}
+
+#[test]
+fn agreeing_members_are_returned() {
+    let profiles = profiles(&hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]));
+    let method = BceParams::new(3).check().unwrap();
+    let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+    assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2].map(Some));
+}
+
+/// The bound as published, from $\gamma$, $\varphi$, $\alpha$ and $\beta$ over the dense incidence
+/// matrix.
+fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) -> f64 {
+    let h_matrix = dense_incidence(profiles);
+    let k = bce.0.k;
+    let State { alpha, beta, gamma } = state;
+    let mut bound = 0.0;
+    for s in 0..profiles.len() {
+        let e: Vec<f64> =
+            gamma.row(s).iter().map(|&g| digamma(g) - digamma(gamma.row(s).iter().sum())).collect();
+        let mut own = ln_gamma(alpha.iter().sum()) - ln_gamma(gamma.row(s).iter().sum());
+        for h in 0..k {
+            own += (alpha[h] - 1.0) * e[h] - ln_gamma(alpha[h]);
+            own += ln_gamma(gamma[(s, h)]) - (gamma[(s, h)] - 1.0) * e[h];
+        }
+        for (q, member) in profiles.members().iter().enumerate() {
+            if !profiles.is_labelled(s, q) {
+                continue;
+            }
+            let log_chance = |h: usize| -> f64 {
+                member.clusters.clone().map(|c| h_matrix[(s, c)] * beta[(c, h)].ln()).sum()
+            };
+            let raw: Vec<f64> =
+                (0..k).map(|h| (log_chance(h) + digamma(before[(s, h)])).exp()).collect();
+            let sum: f64 = raw.iter().sum();
+            for h in 0..k {
+                let phi = raw[h] / sum;
+                own += phi * (e[h] + log_chance(h) - phi.ln());
+            }
+        }
+        bound += profiles.weights()[s] * own;
+    }
+    bound + bce.prior(profiles, beta)
+}
+
+proptest! {
+    /// The theorem behind the method, also with missing labels, weights and soft members.
+    #[test]
+    fn the_bound_never_falls(
+        ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, sweeps in 1usize..5, seed: u64,
+    ) {
+        let params = BceParams::new(k).restarts(2).tol(0.0).max_iter(30).sweeps(sweeps);
+        let bce = params.check().unwrap();
+        let fit = bce.fit(&profiles(&ensemble), None, &Run::new(seed).threads(1)).unwrap();
+        let trace = fit.convergence.trace;
+        for pair in trace.windows(2) {
+            // Rounding of gamma functions of arguments up to 1e4, whose logarithm is 1e5.
+            prop_assert!(pair[1] >= pair[0] - 1e-9 * (1.0 + pair[0].abs()), "{trace:?}");
+        }
+    }
+
+    #[test]
+    fn the_bound_is_the_published_one(
+        ensemble in ensembles(Kinds::ALL, 10, 4), k in 1usize..4, seed: u64,
+    ) {
+        let profiles = profiles(&ensemble);
+        let bce = BceParams::new(k).sweeps(1).check().unwrap();
+        let run = Run::new(seed).threads(1);
+        let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
+        for _ in 0..3 {
+            let before = state.gamma.clone();
+            let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
+            let told = sums.bound + bce.prior(&profiles, &state.beta);
+            let slow = slow_bound(&bce, &profiles, &before, &state);
+            prop_assert!((told - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{told} {slow}");
+            state.beta = bce.beta(&profiles, &sums.by_cluster);
+            let total = profiles.total_weight();
+            let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
+            improve_alpha(&mut state.alpha, &mean);
+        }
+    }
+
+    /// On two objects of two members the evidence can be added up: the bound is below it.
+    #[test]
+    fn the_bound_is_below_the_evidence(ensemble in ensembles(Kinds::PLAIN, 3, 2), seed: u64) {
+        let profiles = profiles(&ensemble);
+        let bce = BceParams::new(2).check().unwrap();
+        let run = Run::new(seed).threads(1);
+        let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
+        let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
+        // With alpha = (1, 1), the chance of a tuple z with a ones and b twos among them is
+        // the beta integral a! b! / (a + b + 1)!.
+        let r = profiles.n_members();
+        let factorial = |n: usize| (1..=n).product::<usize>() as f64;
+        let mut evidence = 0.0;
+        for s in 0..profiles.len() {
+            let mut own = 0.0;
+            for z in 0..1usize << r {
+                let twos = z.count_ones() as usize;
+                let mut chance =
+                    factorial(r - twos) * factorial(twos) / factorial(r + 1);
+                profiles.for_each_entry(s, |q, c, _| chance *= state.beta[(c, (z >> q) & 1)]);
+                own += chance;
+            }
+            evidence += profiles.weights()[s] * own.ln();
+        }
+        prop_assert!(sums.bound <= evidence + 1e-9, "{} above {evidence}", sums.bound);
+    }
+}
