@@ -1,5 +1,6 @@
 //! `consilience reproduce [TABLE...]`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -54,6 +55,10 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) methods: Vec<String>,
 
+    /// Only the rows of these data sets, as in iris,glass
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) sets: Vec<String>,
+
     /// How to read what the papers leave open [default: both]
     #[arg(long, value_name = "PROTOCOL")]
     pub(crate) protocol: Option<Protocol>,
@@ -66,6 +71,10 @@ pub(crate) struct ReproduceArgs {
     /// Start over instead of going on from an interrupted run
     #[arg(long)]
     pub(crate) fresh: bool,
+
+    /// Compute nothing: write the tables of what earlier runs have finished
+    #[arg(long, conflicts_with = "fresh")]
+    pub(crate) finished: bool,
 }
 
 pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
@@ -89,7 +98,8 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
     let clock = Instant::now();
     signals::computing();
     let journal = Journal::open(&args.output, args.fresh)?;
-    let result = run_all(&scope, &journal, &session.run);
+    let result =
+        if args.finished { Ok(BTreeMap::new()) } else { run_all(&scope, &journal, &session.run) };
     session.progress.clear();
     let missing = result.inspect_err(|_| {
         output::note("finished cells are kept: the same command goes on from there");
@@ -98,7 +108,7 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
         output::note(&format!("left out: {set}: {reason}"));
     }
 
-    let tables = Table::all(&scope, &journal, session.run.seed());
+    let tables = Table::all(&scope, &journal, session.run.seed(), &missing);
     let judged = judge(&tables);
     let text = markdown(&tables) + &statements_markdown(&tables, &judged);
     let told: Vec<_> = tables.iter().map(Table::told).collect();
@@ -124,8 +134,9 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
     }
     let seconds = clock.elapsed().as_secs_f64();
     output::text(&format!(
-        "{text}\n{} in {seconds:.0} s; written to {}: {}",
+        "{text}\n{} in {seconds:.0} s ({:.0} s of one thread in all); written to {}: {}",
         output::counted(tables.len(), "table"),
+        journal.seconds(),
         args.output.display(),
         files.map(|(name, _)| name).join(", ")
     ))
@@ -167,6 +178,15 @@ fn chosen(args: &ReproduceArgs) -> anyhow::Result<Vec<Experiment>> {
         all.retain(|e| !e.columns.is_empty());
         if all.is_empty() {
             return Err(usage("none of these tables has a column of these methods"));
+        }
+    }
+    if !args.sets.is_empty() {
+        for experiment in &mut all {
+            experiment.rows.retain(|row| args.sets.contains(&row.set));
+        }
+        all.retain(|e| !e.rows.is_empty());
+        if all.is_empty() {
+            return Err(usage("none of these tables has a row of these data sets"));
         }
     }
     Ok(all)

@@ -17,6 +17,9 @@ pub(crate) struct Experiment {
     pub(crate) title: String,
     /// What a reader should know before comparing.
     pub(crate) notes: Vec<String>,
+    /// The experiment that this one is another reading of: shown, but no evidence for statements.
+    #[serde(default)]
+    pub(crate) variant_of: Option<String>,
     /// How many runs the paper averages over.
     pub(crate) runs: usize,
     /// What is measured of every consensus.
@@ -30,7 +33,7 @@ pub(crate) struct Experiment {
 }
 
 /// A method under the name that the paper gives it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -76,7 +79,8 @@ pub(crate) struct Row {
     /// Clusters of a member, instead of the experiment's.
     #[serde(default)]
     pub(crate) base_k: Option<String>,
-    /// By measure: what the paper printed, one figure a column.
+    /// By measure: what the paper printed, one figure a column. Not part of what is computed.
+    #[serde(skip_serializing)]
     pub(crate) published: BTreeMap<String, Vec<Option<f64>>>,
 }
 
@@ -147,8 +151,8 @@ macro_rules! embedded {
 /// The experiments inside the program, by name.
 static EMBEDDED: &[(&str, &str)] = embedded![
     "000-t02", "000-t03", "000-t04", "000-t05", "000-t06", "000-t07", "000-t08", "000-t09",
-    "000-t10", "001-t1", "001-f1", "001-f2", "001-f3", "001-f4", "001-t2", "001-t3", "002-t1",
-    "002-t1b", "002-f2", "003-f", "004-t2", "004-f1",
+    "000-t10", "000-t03b", "001-t1", "001-f1", "001-f2", "001-f3", "001-f4", "001-t2", "001-t3",
+    "002-t1", "002-t1b", "002-f2", "003-f", "004-t2", "004-f1",
 ];
 
 /// All experiments.
@@ -173,6 +177,9 @@ mod tests {
             let (_, text) = EMBEDDED.iter().find(|(name, _)| name == id).unwrap();
             assert!(text.contains(&experiment.title));
             assert!(!experiment.rows.is_empty() && experiment.runs > 0, "{id}");
+            if let Some(other) = &experiment.variant_of {
+                assert!(EMBEDDED.iter().any(|(name, _)| name == other), "{id}");
+            }
             scheme(&experiment.ensemble.scheme).unwrap();
             base(&experiment.ensemble.base).unwrap();
             if let Some(share) = &experiment.ensemble.subspace {

@@ -4,6 +4,7 @@
 //! interrupted run goes on where it stopped. Tables put the figures side by side, statements judge
 //! the papers' claims with their own test, and the page shows both.
 
+mod chart;
 pub(crate) mod experiment;
 mod measure;
 mod page;

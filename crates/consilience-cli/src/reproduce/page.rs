@@ -2,42 +2,72 @@
 
 use std::fmt::Write as _;
 
+use super::chart::charts;
 use super::measure::Measure;
-use super::statements::Judged;
+use super::statements::{Judged, Verdict};
 use super::tables::{Cell, Table, shown};
 
 const STYLE: &str = "
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --line: #d0d7de; --faint: #57606a }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --line: #30363d; --faint: #9da7b3 } }
+:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --line: #d0d7de; --faint: #57606a; --mark: #a40e26 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --line: #30363d; --faint: #a9b4c0; --mark: #ff8182 } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
-h2 { margin-top: 2.5rem } p.paper, li { color: var(--faint) } code { font-size: 13px }
-.wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align: right } th:first-child, td:first-child { text-align: left }
-td small { color: var(--faint); display: block } svg { display: block; margin-left: auto }
-.b1 { background: #2f81f722 } .b2 { background: #2f81f755 } .w1 { background: #d1242f22 } .w2 { background: #d1242f55 }
-.key span { padding: .1rem .5rem; margin-right: .5rem }";
+h2 { margin: 3rem 0 .5rem; scroll-margin-top: 1rem } p.paper, li, small { color: var(--faint) } code { font-size: 13px } a { color: inherit }
+.wide { overflow-x: auto; margin: 1rem 0 } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; white-space: nowrap }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--paper) }
+.words td { text-align: left; white-space: normal } .words th { text-align: left } .words td:nth-child(2) { text-align: right }
+td small { display: block } td svg { display: block; margin: .1rem 0 0 auto } tr.sum td { font-weight: 600; border-bottom-width: 2px }
+.b1 { background: #2f81f71f } .b2 { background: #2f81f74d } .b3 { background: #2f81f780 }
+.w1 { background: #d1242f1a } .w2 { background: #d1242f40 } .w3 { background: #d1242f70 }
+.key span { padding: .1rem .5rem; margin-right: .5rem; white-space: nowrap } .box { stroke: currentColor; fill: none } .mark { stroke: var(--mark); stroke-width: 2 }
+.chart { width: 100%; max-width: 52rem; display: block } .chart text { font-size: 12px } .axis text { fill: var(--faint) } .axis path { stroke: var(--line); fill: none }";
+
+/// Distances from print at which a colour deepens.
+const STEPS: [f64; 3] = [0.01, 0.03, 0.06];
 
 /// The whole page.
 pub(crate) fn page(tables: &[Table<'_>], judged: &[Judged]) -> String {
+    let [low, middle, high] = STEPS;
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>The papers' experiments, run again</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <h1>The papers' experiments, run again</h1>\n\
-         <p>Every cell: our mean, the printed figure below it, and our runs as a box plot with the printed \
-         figure as a line.</p>\n<p class=\"key\"><span class=\"b2\">better by over 0.03</span>\
-         <span class=\"b1\">better by over 0.01</span><span class=\"w1\">worse by over 0.01</span>\
-         <span class=\"w2\">worse by over 0.03</span></p>\n"
+         <p>Every cell: the mean of our runs, below it the printed figure, and the runs as a box plot (whiskers from \
+         least to most, one scale a row) with the printed figure as a coloured line. <code>DIR</code> in a command is \
+         the folder with the data sets.</p>\n<p class=\"key\">Better than print by over <span class=\"b1\">{low}</span>\
+         <span class=\"b2\">{middle}</span><span class=\"b3\">{high}</span> worse by over <span class=\"w1\">{low}</span>\
+         <span class=\"w2\">{middle}</span><span class=\"w3\">{high}</span></p>\n"
     );
-    for table in tables {
-        experiment(&mut html, table);
-    }
+    contents(&mut html, tables, judged);
     if !judged.is_empty() {
         statements(&mut html, judged);
     }
+    for table in tables {
+        experiment(&mut html, table);
+    }
     html += "</body>\n</html>\n";
     html
+}
+
+/// All tables by name, those of two protocols once.
+fn contents(html: &mut String, tables: &[Table<'_>], judged: &[Judged]) {
+    html.push_str("<ul>\n");
+    if !judged.is_empty() {
+        html.push_str("<li><a href=\"#statements\">The papers' statements</a></li>\n");
+    }
+    for same in tables.chunk_by(|a, b| a.experiment.id == b.experiment.id) {
+        let (id, title) = (escaped(&same[0].experiment.id), escaped(&same[0].experiment.title));
+        let _ = write!(html, "<li>{id}: {title}");
+        for table in same {
+            let protocol = table.protocol.name();
+            let name = if same[0].experiment.protocols().len() > 1 { protocol } else { "results" };
+            let _ = write!(html, " · <a href=\"#{id}-{protocol}\">{name}</a>");
+        }
+        html.push_str("</li>\n");
+    }
+    html.push_str("</ul>\n");
 }
 
 fn experiment(html: &mut String, table: &Table<'_>) {
@@ -45,36 +75,91 @@ fn experiment(html: &mut String, table: &Table<'_>) {
     let (id, title) = (escaped(&experiment.id), escaped(&table.title()));
     let _ = writeln!(
         html,
-        "<h2 id=\"{id}-{}\">{id}: {title}</h2>\n<p class=\"paper\">{}. {} runs a cell.</p>",
+        "<h2 id=\"{id}-{}\">{id}: {title}</h2>\n<p class=\"paper\">{}. {}</p>",
         table.protocol.name(),
         escaped(&experiment.paper),
-        table.runs
+        table.amount()
     );
-    html.push_str("<ul>\n");
-    for note in &experiment.notes {
-        let _ = writeln!(html, "<li>{}</li>", escaped(note));
+    let notes = table.notes();
+    if !notes.is_empty() {
+        html.push_str("<ul>\n");
+        for note in notes {
+            let _ = writeln!(html, "<li>{}</li>", escaped(&note));
+        }
+        html.push_str("</ul>\n");
     }
-    for (column, failure) in table.failures() {
-        let _ = writeln!(html, "<li>{}, in some run: {}</li>", escaped(&column), escaped(&failure));
+    let _ = writeln!(html, "<p><code>{}</code></p>", escaped(&table.command()));
+    for (m, measure) in table.measures().into_iter().enumerate() {
+        charts(html, table, m);
+        if table.transposed() {
+            transposed(html, table, m, measure);
+        } else {
+            upright(html, table, m, measure);
+        }
     }
-    let _ = writeln!(html, "</ul>\n<p><code>{}</code></p>", escaped(&table.command()));
-    for (m, (name, measure)) in experiment.measures.iter().zip(table.measures()).enumerate() {
-        let _ = write!(html, "<div class=\"wide\"><table>\n<tr><th>{}</th>", escaped(name));
-        for column in &experiment.columns {
-            let _ = write!(html, "<th>{}</th>", escaped(&column.name));
+}
+
+/// A row of the table for every row of the experiment.
+fn upright(html: &mut String, table: &Table<'_>, m: usize, measure: Measure) {
+    let experiment = table.experiment;
+    let columns = experiment.columns.len();
+    let names = experiment.columns.iter().map(|column| column.name.as_str());
+    head(html, &experiment.measures[m], names);
+    for row in 0..experiment.rows.len() {
+        let cells = (0..columns).map(|c| table.cell(row, c, m));
+        let (low, high) = range(cells.clone());
+        let _ = write!(html, "<tr><td>{}</td>", escaped(&experiment.row_name(row)));
+        cells.for_each(|cell| write_cell(html, cell, measure, low, high));
+        html.push_str("</tr>\n");
+    }
+    if experiment.rows.len() > 1 {
+        html.push_str("<tr class=\"sum\"><td>mean</td>");
+        for c in 0..columns {
+            let ours = shown(table.mean(c, m, false));
+            let _ = write!(html, "<td>{ours}{}</td>", printed(table.mean(c, m, true)));
         }
         html.push_str("</tr>\n");
-        for row in 0..experiment.rows.len() {
-            let cells = (0..experiment.columns.len()).map(|c| table.cell(row, c, m));
-            let (low, high) = range(cells.clone());
-            let _ = write!(html, "<tr><td>{}</td>", escaped(&experiment.row_name(row)));
-            for cell in cells {
-                write_cell(html, cell, measure, low, high);
+        if (0..columns).any(|c| table.distance(c, m).is_some()) {
+            html.push_str("<tr class=\"sum\"><td>mean distance from print</td>");
+            for c in 0..columns {
+                let _ = write!(html, "<td>{}</td>", shown(table.distance(c, m)));
             }
             html.push_str("</tr>\n");
         }
-        html.push_str("</table></div>\n");
     }
+    html.push_str("</table></div>\n");
+}
+
+/// A row of the table for every column of the experiment.
+fn transposed(html: &mut String, table: &Table<'_>, m: usize, measure: Measure) {
+    let experiment = table.experiment;
+    let rows = 0..experiment.rows.len();
+    let names: Vec<String> = rows.clone().map(|row| experiment.row_name(row)).collect();
+    head(html, &experiment.measures[m], names.iter().map(String::as_str));
+    let columns = 0..experiment.columns.len();
+    let ranges = rows.map(|row| range(columns.clone().map(move |c| table.cell(row, c, m))));
+    let ranges: Vec<(f64, f64)> = ranges.collect();
+    for (c, column) in experiment.columns.iter().enumerate() {
+        let _ = write!(html, "<tr><td>{}</td>", escaped(&column.name));
+        for (row, &(low, high)) in ranges.iter().enumerate() {
+            write_cell(html, table.cell(row, c, m), measure, low, high);
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</table></div>\n");
+}
+
+fn head<'a>(html: &mut String, measure: &str, names: impl Iterator<Item = &'a str>) {
+    let _ = write!(html, "<div class=\"wide\"><table>\n<tr><th>{}</th>", escaped(measure));
+    for name in names {
+        let _ = write!(html, "<th>{}</th>", escaped(name));
+    }
+    html.push_str("</tr>\n");
+}
+
+/// The printed figure as a line of its own.
+fn printed(figure: Option<f64>) -> String {
+    figure.map_or(String::new(), |figure| format!("<small>print {figure:.4}</small>"))
 }
 
 /// What all values and printed figures of a row lie between.
@@ -85,23 +170,15 @@ fn range<'a>(cells: impl Iterator<Item = &'a Cell>) -> (f64, f64) {
 
 fn write_cell(html: &mut String, cell: &Cell, measure: Measure, low: f64, high: f64) {
     let better = measure.better().zip(cell.ours).zip(cell.published);
-    let class = better.map_or("", |((larger, ours), printed)| {
-        match if larger { ours - printed } else { printed - ours } {
-            d if d > 0.03 => "b2",
-            d if d > 0.01 => "b1",
-            d if d < -0.03 => "w2",
-            d if d < -0.01 => "w1",
-            _ => "",
-        }
+    let class = better.map_or(String::new(), |((larger, ours), printed)| {
+        let gain = if larger { ours - printed } else { printed - ours };
+        let depth = STEPS.iter().filter(|step| gain.abs() > **step).count();
+        let side = if gain > 0.0 { "b" } else { "w" };
+        if depth > 0 { format!(" class=\"{side}{depth}\"") } else { String::new() }
     });
-    let _ = write!(
-        html,
-        "<td class=\"{class}\">{}<small>{}</small>",
-        shown(cell.ours),
-        cell.published.map_or("not printed".to_owned(), |p| format!("print {p:.4}"))
-    );
+    let _ = write!(html, "<td{class}>{}{}", shown(cell.ours), printed(cell.published));
     if cell.values.len() > 1 && high > low {
-        box_plot(html, cell, |x| 2.0 + 76.0 * (x - low) / (high - low));
+        box_plot(html, cell, |x| 2.0 + 86.0 * (x - low) / (high - low));
     }
     html.push_str("</td>");
 }
@@ -119,8 +196,8 @@ fn box_plot(html: &mut String, cell: &Cell, place: impl Fn(f64) -> f64) {
     let (q1, median, q3) = (quantile(0.25), quantile(0.5), quantile(0.75));
     let _ = write!(
         html,
-        "<svg width=\"80\" height=\"14\" role=\"img\" aria-label=\"{} runs from {:.4} to {:.4}\">\
-         <g stroke=\"currentColor\" fill=\"none\"><path d=\"M{first:.1} 7H{q1:.1}M{q3:.1} 7H{last:.1}\
+        "<svg width=\"90\" height=\"14\" role=\"img\" aria-label=\"{} runs from {:.4} to {:.4}\">\
+         <g class=\"box\"><path d=\"M{first:.1} 7H{q1:.1}M{q3:.1} 7H{last:.1}\
          M{median:.1} 3V11\"/><rect x=\"{q1:.1}\" y=\"3\" width=\"{:.1}\" height=\"8\"/></g>",
         sorted.len(),
         sorted[0],
@@ -128,7 +205,7 @@ fn box_plot(html: &mut String, cell: &Cell, place: impl Fn(f64) -> f64) {
         q3 - q1
     );
     if let Some(printed) = cell.published {
-        let _ = write!(html, "<path d=\"M{:.1} 0V14\" stroke=\"#d1242f\"/>", place(printed));
+        let _ = write!(html, "<path class=\"mark\" d=\"M{:.1} 0V14\"/>", place(printed));
     }
     html.push_str("</svg>");
 }
@@ -136,29 +213,29 @@ fn box_plot(html: &mut String, cell: &Cell, place: impl Fn(f64) -> f64) {
 fn statements(html: &mut String, judged: &[Judged]) {
     html.push_str(
         "<h2 id=\"statements\">The papers' statements, judged on these runs</h2>\n\
-         <p class=\"paper\">One-sided paired t-tests over cells, level 0.05.</p>\n\
-         <div class=\"wide\"><table>\n<tr><th>statement</th><th>protocol</th><th>cells</th>\
-         <th>mean advantage</th><th>p</th><th>p of the printed cells</th><th></th></tr>\n",
+         <p class=\"paper\">One-sided paired t-tests over cells, level 0.05. In brackets: the mean advantage over \
+         how many cells, p, and in how many single cells the same test over the runs finds the one better, and \
+         worse.</p>\n<div class=\"wide\"><table class=\"words\">\n<tr><th>statement</th>\
+         <th>p of the printed cells</th><th>as printed</th><th>fair</th></tr>\n",
     );
-    for j in judged {
-        let _ = writeln!(
-            html,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:+.4}</td><td>{:.3}</td><td>{}</td>\
-             <td class=\"{}\">{}</td></tr>",
-            escaped(&j.claim),
-            j.protocol.name(),
-            j.cells,
-            j.advantage,
-            j.p,
-            j.published_p.map_or("–".to_owned(), |p| format!("{p:.3}")),
-            if j.holds { "b1" } else { "w1" },
-            if j.holds { "holds" } else { "does not hold" }
-        );
+    for Judged { claim, published_p, as_printed, fair } in judged {
+        let printed = published_p.map_or("–".to_owned(), |p| format!("{p:.3}"));
+        let _ = write!(html, "<tr><td>{}</td><td>{printed}</td>", escaped(claim));
+        for verdict in [as_printed, fair] {
+            let class = match verdict {
+                Some(Verdict { holds: true, .. }) => "b1",
+                Some(_) => "w1",
+                None => "",
+            };
+            let told = verdict.as_ref().map_or("–".to_owned(), Verdict::told);
+            let _ = write!(html, "<td class=\"{class}\">{told}</td>");
+        }
+        html.push_str("</tr>\n");
     }
     html.push_str("</table></div>\n");
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -191,7 +268,7 @@ mod tests {
             html
         };
         assert!(drawn(0.54, "nmi").contains("\"b2\"") && drawn(0.54, "error").contains("\"w2\""));
-        assert!(drawn(0.48, "nmi").contains("\"w1\"") && drawn(0.505, "nmi").contains("\"\""));
-        assert!(drawn(0.9, "k").contains("\"\""));
+        assert!(drawn(0.48, "nmi").contains("\"w1\"") && drawn(0.9, "nmi").contains("\"b3\""));
+        assert!(!drawn(0.505, "nmi").contains("class") && !drawn(0.9, "k").contains("class"));
     }
 }

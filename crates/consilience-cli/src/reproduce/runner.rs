@@ -30,26 +30,34 @@ pub(crate) struct Scope<'a> {
     pub(crate) data: Option<&'a Path>,
 }
 
-/// One run of one row: an ensemble, and every method on it.
+/// One run of one row: an ensemble, and every method on it, under every protocol.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub(crate) experiment: &'a Experiment,
-    pub(crate) protocol: Protocol,
     pub(crate) row: usize,
     pub(crate) repeat: usize,
 }
 
-/// What came of a job.
+/// A method as one job needs it: two protocols often mean the same.
+struct Wanted<'a> {
+    column: &'a Column,
+    settings: Settings,
+    key: String,
+}
+
+/// What one method came to in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Done {
-    /// By column and measure.
-    pub(crate) values: Vec<Vec<Option<f64>>>,
-    /// By column: why there are no values.
-    pub(crate) failures: Vec<Option<String>>,
+    /// By measure.
+    pub(crate) values: Vec<Option<f64>>,
+    /// Why there are no values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) failure: Option<String>,
+    /// Time of the method, and of the ensemble if the method was the first on it.
     pub(crate) seconds: f64,
 }
 
-/// Finished jobs, also those of earlier runs, in a file that only grows.
+/// Finished runs of methods, also those of earlier commands, in a file that only grows.
 pub(crate) struct Journal {
     done: Mutex<BTreeMap<String, Done>>,
     file: Mutex<File>,
@@ -58,7 +66,7 @@ pub(crate) struct Journal {
 /// A line of the journal.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    job: String,
+    cell: String,
     #[serde(flatten)]
     done: Done,
 }
@@ -74,7 +82,7 @@ impl Journal {
         if !fresh && let Ok(text) = fs::read_to_string(&path) {
             // The last line of an interrupted run may be half written: it is computed again.
             let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-            done.extend(lines.map(|line| (line.job, line.done)));
+            done.extend(lines.map(|line| (line.cell, line.done)));
         }
         let mut file = OpenOptions::new()
             .create(true)
@@ -90,13 +98,18 @@ impl Journal {
         Ok(Journal { done: Mutex::new(done), file: Mutex::new(file) })
     }
 
-    /// What came of a job, if it is finished.
+    /// What came of a method in a run, if it is finished.
     pub(crate) fn get(&self, key: &str) -> Option<Done> {
         self.done.lock().expect("no worker panics").get(key).cloned()
     }
 
+    /// What all that is finished took, one thread each.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.done.lock().expect("no worker panics").values().map(|done| done.seconds).sum()
+    }
+
     fn put(&self, key: &str, done: &Done) -> anyhow::Result<()> {
-        let line = serde_json::to_string(&Line { job: key.to_owned(), done: done.clone() })?;
+        let line = serde_json::to_string(&Line { cell: key.to_owned(), done: done.clone() })?;
         let mut file = self.file.lock().expect("no worker panics");
         writeln!(file, "{line}")
             .and_then(|()| file.flush())
@@ -107,28 +120,46 @@ impl Journal {
 }
 
 impl<'a> Scope<'a> {
-    /// All jobs, in the order of the tables.
-    pub(crate) fn jobs(&self) -> Vec<Job<'a>> {
+    /// The protocols under which `experiment` is to be computed.
+    pub(crate) fn protocols_of(&self, experiment: &Experiment) -> Vec<Protocol> {
+        let both = experiment.protocols();
+        let wanted = |p: &&Protocol| both.len() == 1 || self.protocols.contains(p);
+        both.iter().filter(wanted).copied().collect()
+    }
+
+    /// All jobs, in the order of the tables; those on one set follow each other.
+    fn jobs(&self) -> Vec<Job<'a>> {
         let mut jobs = Vec::new();
         for experiment in self.experiments {
-            let both = experiment.protocols();
-            for &protocol in both.iter().filter(|p| both.len() == 1 || self.protocols.contains(p)) {
-                for row in 0..experiment.rows.len() {
-                    let repeats = 0..self.runs.unwrap_or(experiment.runs);
-                    jobs.extend(repeats.map(|repeat| Job { experiment, protocol, row, repeat }));
-                }
+            let mut rows: Vec<usize> = (0..experiment.rows.len()).collect();
+            let first = |row: usize| {
+                experiment.rows.iter().position(|other| other.set == experiment.rows[row].set)
+            };
+            rows.sort_by_key(|&row| first(row));
+            for row in rows {
+                let repeats = 0..self.runs.unwrap_or(experiment.runs);
+                jobs.extend(repeats.map(|repeat| Job { experiment, row, repeat }));
             }
         }
         jobs
     }
 }
 
-impl Job<'_> {
-    /// Tells the job from all others, also from those of changed experiments or another version.
-    pub(crate) fn key(&self, seed: u64, inside: bool) -> String {
-        let Job { experiment, protocol, row, repeat } = self;
-        let columns: Vec<_> =
-            experiment.columns.iter().map(|c| (c, c.settings(*protocol))).collect();
+impl<'a> Job<'a> {
+    fn set(&self) -> &'a str {
+        &self.experiment.rows[self.row].set
+    }
+
+    /// Tells a method in this run from all others, also from those of changed experiments, another
+    /// version, or another place of the data.
+    pub(crate) fn key(
+        &self,
+        column: &Column,
+        protocol: Protocol,
+        seed: u64,
+        inside: bool,
+    ) -> String {
+        let Job { experiment, row, repeat } = self;
         let all = json!([
             env!("CARGO_PKG_VERSION"),
             seed,
@@ -136,59 +167,77 @@ impl Job<'_> {
             experiment.ensemble,
             experiment.rows[*row],
             experiment.measures,
-            columns,
+            column.method,
+            column.settings(protocol),
         ]);
         let mut hash = Xxh64::new();
         hash.update(all.to_string().as_bytes());
-        format!("{}/{}/{row}/{repeat}/{:016x}", experiment.id, protocol.name(), hash.finish())
+        let set = self.set();
+        format!("{}/{set}/{repeat}/{}/{:016x}", experiment.id, column.method, hash.finish())
+    }
+
+    /// The methods that `journal` does not have.
+    fn open(&self, scope: &Scope<'_>, journal: &Journal, seed: u64) -> Vec<Wanted<'a>> {
+        let mut open: Vec<Wanted<'a>> = Vec::new();
+        for protocol in scope.protocols_of(self.experiment) {
+            for column in &self.experiment.columns {
+                let key = self.key(column, protocol, seed, scope.data.is_none());
+                if journal.get(&key).is_none() && open.iter().all(|wanted| wanted.key != key) {
+                    let settings = Settings::from_iter(column.settings(protocol));
+                    open.push(Wanted { column, settings, key });
+                }
+            }
+        }
+        open
     }
 
     /// The seed of the ensemble: the same under both protocols, so that they differ by the methods
     /// alone.
     fn seed(&self, seed: u64) -> u64 {
+        let row = json!(self.experiment.rows[self.row]);
         let mut hash = Xxh64::new();
-        let place = format!("{seed}/{}/{}/{}", self.experiment.id, self.row, self.repeat);
-        hash.update(place.as_bytes());
+        hash.update(format!("{seed}/{}/{row}/{}", self.experiment.id, self.repeat).as_bytes());
         hash.finish()
     }
 
-    /// Makes the ensemble and measures every method on it.
-    fn compute(&self, set: &Set, run: &Run) -> consilience::Result<Done> {
-        let clock = Instant::now();
+    /// Makes the ensemble and measures the methods of `wanted` on it.
+    fn compute(
+        &self,
+        set: &Set,
+        wanted: &[Wanted<'_>],
+        run: &Run,
+        mut finished: impl FnMut(&str, &Done) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let measures: Vec<Measure> = self
             .experiment
             .measures
             .iter()
             .map(|name| name.parse().expect("experiments are tested to be complete"))
             .collect();
+        let mut clock = Instant::now();
         let ensemble = self.ensemble(set, run)?;
         let profiles = Profiles::new(&ensemble, run)?;
-        let columns = &self.experiment.columns;
-        let (mut values, mut failures) = (Vec::new(), Vec::new());
-        for column in columns {
-            let measured = if column.method == MEMBERS {
+        for Wanted { column, settings, key } in wanted {
+            let measured: consilience::Result<Vec<_>> = if column.method == MEMBERS {
                 let of = |m: &Measure| m.of_members(&ensemble, &profiles, &set.truth);
-                measures.iter().map(of).collect::<Result<Vec<_>, _>>()
+                measures.iter().map(of).collect()
             } else {
-                self.labels(column, &ensemble, run).and_then(|labels| {
+                self.labels(&column.method, settings, &ensemble, run).and_then(|labels| {
                     let found = clustering(&labels);
                     let of = |m: &Measure| m.of_clustering(&found, &set.truth);
                     measures.iter().map(of).collect()
                 })
             };
-            match measured {
-                Ok(measured) => {
-                    values.push(measured);
-                    failures.push(None);
-                }
-                Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(error) => {
-                    values.push(vec![None; measures.len()]);
-                    failures.push(Some(error.to_string()));
-                }
-            }
+            let (values, failure) = match measured {
+                Ok(values) => (values, None),
+                Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
+                Err(error) => (vec![None; measures.len()], Some(error.to_string())),
+            };
+            let seconds = clock.elapsed().as_secs_f64();
+            clock = Instant::now();
+            finished(key, &Done { values, failure, seconds })?;
         }
-        Ok(Done { values, failures, seconds: clock.elapsed().as_secs_f64() })
+        Ok(())
     }
 
     fn ensemble(&self, set: &Set, run: &Run) -> consilience::Result<Ensemble> {
@@ -210,13 +259,14 @@ impl Job<'_> {
 
     fn labels(
         &self,
-        column: &Column,
+        name: &str,
+        settings: &Settings,
         ensemble: &Ensemble,
         run: &Run,
     ) -> consilience::Result<Vec<Option<u32>>> {
-        let info = method(&column.method)?;
+        let info = method(name)?;
         let k = self.experiment.rows[self.row].k.filter(|_| info.chooses_k != ChoosesK::Always);
-        let method = info.with(k, &Settings::from_iter(column.settings(self.protocol)))?;
+        let method = info.with(k, settings)?;
         let profiles = prepare(ensemble, info, run)?;
         let consensus = combine(&profiles, method.as_ref(), None, run)?;
         Ok(consensus.object_labels(&profiles))
@@ -230,72 +280,59 @@ pub(crate) fn run_all(
     journal: &Journal,
     run: &Run,
 ) -> anyhow::Result<BTreeMap<String, String>> {
-    let inside = scope.data.is_none();
     let jobs = scope.jobs();
     let mut missing = BTreeMap::new();
-    let mut sets: BTreeMap<&str, Arc<Set>> = BTreeMap::new();
+    let mut loaded: Option<(&str, Set)> = None;
     let done = AtomicUsize::new(0);
-    let total = jobs.len();
     let tick = |more: usize| {
         let done = done.fetch_add(more, Ordering::Relaxed) + more;
-        run.tick("cells", done as u64, Some(total as u64))
+        run.tick("runs", done as u64, Some(jobs.len() as u64))
     };
-    let mut first = 0;
-    while first < jobs.len() {
-        // Jobs of one set at a time: only one set need be in memory.
-        let set = jobs[first].experiment.rows[jobs[first].row].set.as_str();
-        let same = |job: &Job<'_>| job.experiment.rows[job.row].set == set;
-        let here: Vec<Job<'_>> =
-            jobs[first..].iter().take_while(|job| same(job)).copied().collect();
-        first += here.len();
-        let open = |job: &&Job<'_>| journal.get(&job.key(run.seed(), inside)).is_none();
-        let todo: Vec<&Job<'_>> = here.iter().filter(open).collect();
+    // Jobs of one set at a time: only one set need be in memory.
+    for here in jobs.chunk_by(|a, b| a.set() == b.set()) {
+        let open = here.iter().map(|job| (job, job.open(scope, journal, run.seed())));
+        let todo: Vec<_> = open.filter(|(_, wanted)| !wanted.is_empty()).collect();
         tick(here.len() - todo.len())?;
         if todo.is_empty() {
             continue;
         }
-        sets.retain(|name, _| *name == set);
-        if missing.contains_key(set) {
-            tick(todo.len())?;
-            continue;
-        }
-        if !sets.contains_key(set) {
-            match load(set, scope.data, run) {
-                Ok(loaded) => drop(sets.insert(set, Arc::new(loaded))),
-                Err(error) => {
-                    missing.insert(set.to_owned(), format!("{error:#}"));
-                    tick(todo.len())?;
-                    continue;
-                }
+        let name = here[0].set();
+        if loaded.as_ref().is_none_or(|(other, _)| *other != name) && !missing.contains_key(name) {
+            loaded = None;
+            match load(name, scope.data, run) {
+                Ok(set) => loaded = Some((name, set)),
+                Err(error) => drop(missing.insert(name.to_owned(), format!("{error:#}"))),
             }
         }
-        in_parallel(&todo, &sets[set], journal, run, inside, &tick)?;
+        match &loaded {
+            Some((other, set)) if *other == name => in_parallel(&todo, set, journal, run, &tick)?,
+            _ => tick(todo.len())?,
+        }
     }
     Ok(missing)
 }
 
 /// One worker a thread, each with one job at a time: jobs are many, and hold little that way.
 fn in_parallel(
-    jobs: &[&Job<'_>],
+    jobs: &[(&Job<'_>, Vec<Wanted<'_>>)],
     set: &Set,
     journal: &Journal,
     run: &Run,
-    inside: bool,
     tick: &(impl Fn(usize) -> consilience::Result<()> + Sync),
 ) -> anyhow::Result<()> {
     let next = AtomicUsize::new(0);
     let worker = || -> anyhow::Result<()> {
         let own = run.clone().threads(1).observer(Arc::new(Silent));
-        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let done = job.compute(set, &own.with_seed(job.seed(run.seed())))?;
-            journal.put(&job.key(run.seed(), inside), &done)?;
+        while let Some((job, wanted)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let own = own.with_seed(job.seed(run.seed()));
+            job.compute(set, wanted, &own, |key, done| journal.put(key, done))?;
             tick(1)?;
         }
         Ok(())
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..run.n_threads()).map(|_| scope.spawn(worker)).collect();
-        // An error of one lets the others finish their job; all jobs before it are in the journal.
+        // An error of one lets the others finish their job; all that is done is in the journal.
         workers
             .into_iter()
             .map(|w| w.join().expect("no worker panics"))
@@ -326,13 +363,18 @@ mod tests {
         let run = Run::new(0);
         let figures = |journal: &Journal| -> Vec<Done> {
             let jobs = scope.jobs();
-            let done = jobs.iter().map(|job| journal.get(&job.key(0, true)).unwrap());
+            let of_job = |job: &Job<'_>| -> Vec<Done> {
+                let key = |column| job.key(column, Protocol::Fair, 0, true);
+                let columns = job.experiment.columns.iter();
+                columns.map(|column| journal.get(&key(column)).unwrap()).collect()
+            };
+            let done = jobs.iter().flat_map(of_job);
             done.map(|done| Done { seconds: 0.0, ..done }).collect()
         };
         let journal = Journal::open(folder.path(), false).unwrap();
         assert!(run_all(&scope, &journal, &run).unwrap().is_empty());
         let whole = figures(&journal);
-        assert_eq!(whole.len(), 6);
+        assert_eq!(whole.len(), 2 * (2 * 6 + 4));
         drop(journal);
 
         // Half a journal, its last line torn.

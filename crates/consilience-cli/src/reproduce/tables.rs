@@ -1,5 +1,6 @@
 //! The published figures and ours, side by side.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -7,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::experiment::{Experiment, Protocol};
 use super::measure::{Measure, deviation};
-use super::runner::{Journal, Scope};
+use super::runner::{Done, Job, Journal, Scope};
+use crate::output::counted;
 
 /// All cells of an experiment under one protocol.
 pub(crate) struct Table<'a> {
@@ -17,6 +19,8 @@ pub(crate) struct Table<'a> {
     cells: Vec<Vec<Vec<Cell>>>,
     /// How many runs every cell should have.
     pub(crate) runs: usize,
+    /// Data sets that could not be read, and why.
+    left_out: Vec<(String, String)>,
 }
 
 /// One cell: what the paper printed, and what our runs gave.
@@ -33,31 +37,33 @@ pub(crate) struct Cell {
 }
 
 impl<'a> Table<'a> {
-    /// The tables of `scope`, from what `journal` has.
-    pub(crate) fn all(scope: &Scope<'a>, journal: &Journal, seed: u64) -> Vec<Self> {
-        let inside = scope.data.is_none();
-        let mut tables: Vec<Table<'a>> = Vec::new();
-        for job in scope.jobs() {
-            let experiment = job.experiment;
-            let known =
-                |t: &Table<'_>| t.experiment.id == experiment.id && t.protocol == job.protocol;
-            if !tables.last().is_some_and(known) {
-                tables.push(Table::empty(experiment, job.protocol, scope.runs));
-            }
-            let table = tables.last_mut().expect("just pushed");
-            let Some(done) = journal.get(&job.key(seed, inside)) else { continue };
-            for (cells, (values, failure)) in
-                table.cells[job.row].iter_mut().zip(done.values.iter().zip(&done.failures))
-            {
-                for (cell, value) in cells.iter_mut().zip(values) {
-                    cell.values.extend(value.filter(|value| value.is_finite()));
-                    if cell.failure.is_none() {
-                        cell.failure.clone_from(failure);
+    /// The tables of `scope`, from what `journal` has; `missing` says which sets could not be read.
+    pub(crate) fn all(
+        scope: &Scope<'a>,
+        journal: &Journal,
+        seed: u64,
+        missing: &BTreeMap<String, String>,
+    ) -> Vec<Self> {
+        let mut tables = Vec::new();
+        for experiment in scope.experiments {
+            for protocol in scope.protocols_of(experiment) {
+                let mut table = Table::empty(experiment, protocol, scope.runs);
+                for (row, cells) in table.cells.iter_mut().enumerate() {
+                    for (column, cells) in experiment.columns.iter().zip(cells) {
+                        for repeat in 0..table.runs {
+                            let job = Job { experiment, row, repeat };
+                            let key = job.key(column, protocol, seed, scope.data.is_none());
+                            journal.get(&key).into_iter().for_each(|done| add(cells, &done));
+                        }
                     }
                 }
+                table.settle();
+                let of_this = |set: &str| experiment.rows.iter().any(|row| row.set == set);
+                let left_out = missing.iter().filter(|(set, _)| of_this(set));
+                table.left_out = left_out.map(|(set, why)| (set.clone(), why.clone())).collect();
+                tables.push(table);
             }
         }
-        tables.iter_mut().for_each(Table::settle);
         tables
     }
 
@@ -71,7 +77,8 @@ impl<'a> Table<'a> {
             columns.map(|c| experiment.measures.iter().map(|m| cell(row, c, m)).collect()).collect()
         });
         let cells = cells.collect();
-        Table { experiment, protocol, cells, runs: runs.unwrap_or(experiment.runs) }
+        let runs = runs.unwrap_or(experiment.runs);
+        Table { experiment, protocol, cells, runs, left_out: Vec::new() }
     }
 
     fn settle(&mut self) {
@@ -115,6 +122,38 @@ impl<'a> Table<'a> {
         self.cells.iter().map(|row| figure(&row[column][measure])).collect()
     }
 
+    /// The mean of a column, if all its cells have a figure.
+    pub(crate) fn mean(&self, column: usize, measure: usize, published: bool) -> Option<f64> {
+        let all: Option<Vec<f64>> = self.column(column, measure, published).into_iter().collect();
+        all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// Whether the table has so many columns that it reads better the other way round.
+    pub(crate) fn transposed(&self) -> bool {
+        self.experiment.columns.len() > 12
+    }
+
+    /// The mean absolute difference from print, over the rows that have both.
+    pub(crate) fn distance(&self, column: usize, measure: usize) -> Option<f64> {
+        let both = self.column(column, measure, false).into_iter();
+        let both = both.zip(self.column(column, measure, true));
+        let all: Vec<f64> = both.filter_map(|(a, b)| Some((a? - b?).abs())).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// A cell in Markdown: ours, the printed figure, and how many runs if too few.
+    fn figures(&self, row: usize, column: usize, measure: usize) -> String {
+        let cell = self.cell(row, column, measure);
+        let mut text = shown(cell.ours);
+        if let Some(printed) = cell.published {
+            let _ = write!(text, " ({printed:.4})");
+        }
+        if (1..self.runs).contains(&cell.values.len()) {
+            let _ = write!(text, " [{}]", cell.values.len());
+        }
+        text
+    }
+
     /// The command that gives the table.
     pub(crate) fn command(&self) -> String {
         let protocol = if self.experiment.protocols().len() > 1 {
@@ -126,6 +165,19 @@ impl<'a> Table<'a> {
             "consilience reproduce {}{protocol} --runs {} --data DIR -o OUT",
             self.experiment.id, self.runs
         )
+    }
+
+    /// How many runs there are, in words.
+    pub(crate) fn amount(&self) -> String {
+        let cells = self.cells.iter().flatten().filter_map(|cells| cells.first());
+        let fewer = cells.clone().any(|cell| (1..self.runs).contains(&cell.values.len()));
+        let none = cells.filter(|cell| cell.values.is_empty() && cell.failure.is_none()).count();
+        let mut text = format!("{} runs a cell", self.runs);
+        text += if fewer { "; where there are fewer, [n] says how many." } else { "." };
+        if none > 0 {
+            text += &format!(" Not run: {}.", counted(none, "cell"));
+        }
+        text
     }
 
     /// What is told of the table in JSON.
@@ -160,11 +212,25 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The first reason for which cells of a column are empty or incomplete.
-    pub(crate) fn failures(&self) -> Vec<(String, String)> {
-        let columns = self.experiment.columns.iter().enumerate();
-        let first = |c: usize| self.cells.iter().find_map(|row| row[c][0].failure.clone());
-        columns.filter_map(|(c, column)| Some((column.name.clone(), first(c)?))).collect()
+    /// What a reader should know: the notes of the experiment, and why cells are empty.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = self.experiment.notes.clone();
+        notes.extend(self.left_out.iter().map(|(set, why)| format!("Left out: {set}: {why}")));
+        for (c, column) in self.experiment.columns.iter().enumerate() {
+            let first = self.cells.iter().find_map(|row| row[c][0].failure.as_ref());
+            notes.extend(first.map(|why| format!("{}, in some run: {why}", column.name)));
+        }
+        notes
+    }
+}
+
+/// Adds a run to the cells of all measures.
+fn add(cells: &mut [Cell], done: &Done) {
+    for (cell, value) in cells.iter_mut().zip(&done.values) {
+        cell.values.extend(value.filter(|value| value.is_finite()));
+        if cell.failure.is_none() {
+            cell.failure.clone_from(&done.failure);
+        }
     }
 }
 
@@ -177,47 +243,66 @@ pub(crate) fn shown(value: Option<f64>) -> String {
 pub(crate) fn markdown(tables: &[Table<'_>]) -> String {
     let mut text = String::new();
     for table in tables {
-        let Table { experiment, runs, .. } = table;
+        let experiment = table.experiment;
         let _ = writeln!(text, "## {}: {}\n", experiment.id, table.title());
-        let _ = writeln!(text, "{}. {runs} runs a cell. Ours (printed).\n", experiment.paper);
-        for note in &experiment.notes {
+        let _ = writeln!(text, "{}. {} Ours (printed).\n", experiment.paper, table.amount());
+        for note in table.notes() {
             let _ = writeln!(text, "- {note}");
         }
-        for (column, failure) in table.failures() {
-            let _ = writeln!(text, "- {column}, in some run: {failure}");
-        }
         let _ = writeln!(text, "\n`{}`", table.command());
-        for (m, measure) in experiment.measures.iter().enumerate() {
-            let names: Vec<&str> = experiment.columns.iter().map(|c| c.name.as_str()).collect();
-            let _ = writeln!(text, "\n| {measure} | {} |", names.join(" | "));
-            let _ = writeln!(text, "|---|{}", "---|".repeat(names.len()));
-            for row in 0..experiment.rows.len() {
-                let cells = (0..names.len()).map(|c| {
-                    let cell = table.cell(row, c, m);
-                    let printed = cell.published.map(|p| format!(" ({p:.4})")).unwrap_or_default();
-                    format!("{}{printed}", shown(cell.ours))
-                });
-                let cells: Vec<String> = cells.collect();
-                let _ = writeln!(text, "| {} | {} |", experiment.row_name(row), cells.join(" | "));
-            }
-            if experiment.rows.len() > 1 {
-                let average = |published| {
-                    move |c: usize| {
-                        let all: Option<Vec<f64>> =
-                            table.column(c, m, published).into_iter().collect();
-                        all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
-                    }
-                };
-                let cells = (0..names.len()).map(|c| {
-                    let printed = average(true)(c).map(|p| format!(" ({p:.4})"));
-                    format!("{}{}", shown(average(false)(c)), printed.unwrap_or_default())
-                });
-                let _ = writeln!(text, "| **mean** | {} |", cells.collect::<Vec<_>>().join(" | "));
+        for m in 0..experiment.measures.len() {
+            if table.transposed() {
+                transposed(&mut text, table, m);
+            } else {
+                upright(&mut text, table, m);
             }
         }
         text.push('\n');
     }
     text
+}
+
+/// A row for every row of the experiment, and what they come to.
+fn upright(text: &mut String, table: &Table<'_>, m: usize) {
+    let experiment = table.experiment;
+    let columns = 0..experiment.columns.len();
+    let names: Vec<&str> = experiment.columns.iter().map(|c| c.name.as_str()).collect();
+    head(text, &experiment.measures[m], &names);
+    for row in 0..experiment.rows.len() {
+        let cells = columns.clone().map(|c| table.figures(row, c, m));
+        line(text, &experiment.row_name(row), cells);
+    }
+    if experiment.rows.len() > 1 {
+        let mean = |c| {
+            let printed = table.mean(c, m, true).map(|p| format!(" ({p:.4})"));
+            format!("{}{}", shown(table.mean(c, m, false)), printed.unwrap_or_default())
+        };
+        line(text, "**mean**", columns.clone().map(mean));
+        let distances: Vec<_> = columns.map(|c| table.distance(c, m)).collect();
+        if distances.iter().any(Option::is_some) {
+            line(text, "**mean distance from print**", distances.into_iter().map(shown));
+        }
+    }
+}
+
+/// A row for every column of the experiment.
+fn transposed(text: &mut String, table: &Table<'_>, m: usize) {
+    let experiment = table.experiment;
+    let rows = 0..experiment.rows.len();
+    let names: Vec<String> = rows.clone().map(|row| experiment.row_name(row)).collect();
+    head(text, &experiment.measures[m], &names.iter().map(String::as_str).collect::<Vec<_>>());
+    for (c, column) in experiment.columns.iter().enumerate() {
+        line(text, &column.name, rows.clone().map(|row| table.figures(row, c, m)));
+    }
+}
+
+fn head(text: &mut String, measure: &str, names: &[&str]) {
+    let _ = writeln!(text, "\n| {measure} | {} |", names.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(names.len()));
+}
+
+fn line(text: &mut String, name: &str, cells: impl Iterator<Item = String>) {
+    let _ = writeln!(text, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
 }
 
 /// All cells as CSV, one a line.

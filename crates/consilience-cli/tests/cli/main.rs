@@ -11,6 +11,7 @@ mod interrupt;
 mod methods;
 mod preset;
 mod report;
+mod reproduce;
 mod run;
 mod score;
 
