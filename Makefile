@@ -82,10 +82,12 @@ DATA ?= data
 reproduce:
 	$(CARGO) run --release --quiet --package consilience-cli -- reproduce --data $(DATA) -o reproduced
 
-## A part of them, in minutes.
+## Their rows on small data sets, in minutes.
+SMALL := iris,wine,glass,ionosphere,jaffe,wbc,image_train,opt_first100,ptrain_first100,ptest_first100,synth_3rings,$\
+    synth_cigar,synth_half_rings,synth_gauss2_1000_d7,synth_gauss2_200_d10
 reproduce-quick:
-	$(CARGO) run --release --quiet --package consilience-cli -- reproduce 000-t02 000-t03 001-f1 002-t1 003-f \
-	    --data $(DATA) --runs 5 -o reproduced-quick
+	$(CARGO) run --release --quiet --package consilience-cli -- reproduce --data $(DATA) --sets $(SMALL) \
+	    --runs 5 -o reproduced-quick
 
 ## Licences and sources of all dependencies (needs cargo-deny).
 deny:

@@ -45,6 +45,9 @@ pub(crate) struct Column {
     /// Further parameters under [`Protocol::AsPrinted`].
     #[serde(default)]
     pub(crate) as_printed: BTreeMap<String, String>,
+    /// Whether the method sees labels where the members are soft, though it could use those.
+    #[serde(default)]
+    pub(crate) hard: bool,
 }
 
 /// In place of a method: the mean over the members of the ensemble.

@@ -16,7 +16,8 @@ pub(crate) enum Measure {
     Clusters,
     /// The deviation of the number of clusters over the runs.
     ClustersDeviation,
-    /// The mean diversity of the members, and its deviation over them.
+    /// The mean diversity of the members as a share of the largest possible, $2 \ln k$ for members
+    /// of $k$ clusters, and its deviation over them.
     Diversity,
     DiversityDeviation,
 }
@@ -76,7 +77,9 @@ impl Measure {
     ) -> consilience::Result<Option<f64>> {
         match self {
             Measure::Diversity | Measure::DiversityDeviation => {
-                let all = member_diversity(profiles);
+                let clusters = ensemble.members().iter().map(|member| member.clusters().len());
+                let most = 2.0 * (clusters.max().unwrap_or(1).max(2) as f64).ln();
+                let all: Vec<f64> = member_diversity(profiles).iter().map(|d| d / most).collect();
                 let mean = all.iter().sum::<f64>() / all.len() as f64;
                 if matches!(self, Measure::Diversity) {
                     return Ok(Some(mean));

@@ -160,7 +160,7 @@ impl<'a> Job<'a> {
         inside: bool,
     ) -> String {
         let Job { experiment, row, repeat } = self;
-        let all = json!([
+        let mut all = vec![json!([
             env!("CARGO_PKG_VERSION"),
             seed,
             inside,
@@ -169,9 +169,10 @@ impl<'a> Job<'a> {
             experiment.measures,
             column.method,
             column.settings(protocol),
-        ]);
+        ])];
+        all.extend(column.hard.then(|| json!("hard")));
         let mut hash = Xxh64::new();
-        hash.update(all.to_string().as_bytes());
+        all.iter().for_each(|part| hash.update(part.to_string().as_bytes()));
         let set = self.set();
         format!("{}/{set}/{repeat}/{}/{:016x}", experiment.id, column.method, hash.finish())
     }
@@ -217,12 +218,14 @@ impl<'a> Job<'a> {
         let mut clock = Instant::now();
         let ensemble = self.ensemble(set, run)?;
         let profiles = Profiles::new(&ensemble, run)?;
+        let hardened = ensemble.hardened();
         for Wanted { column, settings, key } in wanted {
             let measured: consilience::Result<Vec<_>> = if column.method == MEMBERS {
                 let of = |m: &Measure| m.of_members(&ensemble, &profiles, &set.truth);
                 measures.iter().map(of).collect()
             } else {
-                self.labels(&column.method, settings, &ensemble, run).and_then(|labels| {
+                let members = if column.hard { &hardened } else { &ensemble };
+                self.labels(&column.method, settings, members, run).and_then(|labels| {
                     let found = clustering(&labels);
                     let of = |m: &Measure| m.of_clustering(&found, &set.truth);
                     measures.iter().map(of).collect()
