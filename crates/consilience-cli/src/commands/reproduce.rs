@@ -110,7 +110,7 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
 
     let tables = Table::all(&scope, &journal, session.run.seed(), &missing);
     let judged = judge(&tables);
-    let text = markdown(&tables) + &statements_markdown(&tables, &judged);
+    let text = statements_markdown(&tables, &judged) + &markdown(&tables);
     let told: Vec<_> = tables.iter().map(Table::told).collect();
     let all = json!({
         "schema": 1,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::chart::charts;
 use super::measure::Measure;
-use super::statements::{Judged, Verdict};
+use super::statements::{Judged, TESTS_LEGEND, Tests, Verdict, tests};
 use super::tables::{Cell, Table, shown};
 
 const STYLE: &str = "
@@ -43,6 +43,7 @@ pub(crate) fn page(tables: &[Table<'_>], judged: &[Judged]) -> String {
     contents(&mut html, tables, judged);
     if !judged.is_empty() {
         statements(&mut html, judged);
+        tests(tables).iter().for_each(|tests| t_tests(&mut html, tests));
     }
     for table in tables {
         experiment(&mut html, table);
@@ -229,6 +230,21 @@ fn statements(html: &mut String, judged: &[Judged]) {
             };
             let told = verdict.as_ref().map_or("–".to_owned(), Verdict::told);
             let _ = write!(html, "<td class=\"{class}\">{told}</td>");
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</table></div>\n");
+}
+
+/// Table 11 of paper 000.
+fn t_tests(html: &mut String, Tests { title, columns, rows }: &Tests) {
+    let _ = writeln!(html, "<h2>{}</h2>\n<p class=\"paper\">{TESTS_LEGEND}</p>", escaped(title));
+    head(html, "p", columns.iter().map(String::as_str));
+    for (name, row) in columns.iter().zip(rows) {
+        let _ = write!(html, "<tr><td>{}</td>", escaped(name));
+        for cell in row {
+            let told = cell.as_ref().map_or("–".to_owned(), |cell| cell.join(" / "));
+            let _ = write!(html, "<td>{told}</td>");
         }
         html.push_str("</tr>\n");
     }

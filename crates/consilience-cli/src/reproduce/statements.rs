@@ -212,58 +212,62 @@ struct Table11 {
 
 static TABLE_11: &str = include_str!("../../experiments/000-t11.json");
 
-/// Table 11 of paper 000: is the method of the row better than that of the column? Ours, then
-/// recomputed from the printed cells, then as printed.
-fn table_11(tables: &[Table<'_>], protocol: Protocol) -> Option<String> {
-    let tables = evidence(tables, "000-t", protocol);
+/// Table 11 of paper 000 under one protocol.
+pub(crate) struct Tests {
+    pub(crate) title: String,
+    pub(crate) columns: Vec<String>,
+    /// Is the method of the row better than that of the column? Our p-value, that of the printed
+    /// cells, and the printed one; nothing on the diagonal.
+    pub(crate) rows: Vec<Vec<Option<[String; 3]>>>,
+}
+
+/// What the cells of [`Tests`] are.
+pub(crate) const TESTS_LEGEND: &str = "Is the row better than the column? Ours / recomputed from the \
+     printed cells / as printed (all 99 cells).";
+
+/// Table 11 of paper 000 under both protocols, as far as there are cells.
+pub(crate) fn tests(tables: &[Table<'_>]) -> Vec<Tests> {
+    let both = [Protocol::AsPrinted, Protocol::Fair];
+    both.into_iter().filter_map(|protocol| table_11(tables, protocol)).collect()
+}
+
+fn table_11(tables: &[Table<'_>], protocol: Protocol) -> Option<Tests> {
     let printed: Table11 = serde_json::from_str(TABLE_11).expect("tested");
-    let cells: usize = tables.iter().map(|t| t.experiment.rows.len()).sum();
-    if cells < 2 {
-        return None;
-    }
-    let mut text = format!(
-        "### 000-t11: p-values of paired t-tests over {cells} cells ({})\n\nIs the row better than \
-         the column? Ours / recomputed from the printed cells / as printed (all 99 cells).\n\n",
+    let tables = evidence(tables, "000-t", protocol);
+    let column = |name: &str, published| -> Vec<Option<f64>> {
+        let place = |t: &Table<'_>| t.experiment.columns.iter().position(|c| c.name == name);
+        let figures = |t: &&Table<'_>| match place(t) {
+            Some(column) => t.column(column, 0, published),
+            None => vec![None; t.experiment.rows.len()],
+        };
+        tables.iter().flat_map(figures).collect()
+    };
+    let p = |row: &str, other: &str, published| {
+        let both = column(row, published).into_iter().zip(column(other, published));
+        let (a, b): (Vec<f64>, Vec<f64>) = both.filter_map(|(a, b)| Some((a?, b?))).unzip();
+        one_sided(&a, &b, true).map(|(_, p)| p)
+    };
+    let shown = |p: Option<f64>| p.map_or("–".to_owned(), |p| format!("{p:.3}"));
+    let names = &printed.columns;
+    let rows = names.iter().zip(&printed.p).map(|(row, as_printed)| {
+        let cell = |(other, &printed): (&String, &Option<f64>)| {
+            let ours = [p(row, other, false), p(row, other, true), printed];
+            (row != other).then(|| ours.map(shown))
+        };
+        names.iter().zip(as_printed).map(cell).collect()
+    });
+    let rows: Vec<Vec<_>> = rows.collect();
+    let cells = column(&names[0], false).iter().flatten().count();
+    let title = format!(
+        "000-t11: Table 11: p-values of paired t-tests over {cells} cells ({})",
         protocol.name()
     );
-    let _ = writeln!(text, "| | {} |", printed.columns.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(printed.columns.len()));
-    for (i, row) in printed.columns.iter().enumerate() {
-        let cell = |(j, column): (usize, &String)| {
-            if i == j {
-                return "–".to_owned();
-            }
-            let p = |published| {
-                let mut both = Vec::new();
-                for table in &tables {
-                    let place = |name: &String| {
-                        table.experiment.columns.iter().position(|c| c.name == *name)
-                    };
-                    let (Some(a), Some(b)) = (place(row), place(column)) else { continue };
-                    let figures = |c| table.column(c, 0, published);
-                    both.extend(
-                        figures(a).into_iter().zip(figures(b)).filter_map(|(a, b)| Some((a?, b?))),
-                    );
-                }
-                let (a, b): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
-                one_sided(&a, &b, true).map_or("–".to_owned(), |(_, p)| format!("{p:.3}"))
-            };
-            let as_printed = printed.p[i][j].map_or("–".to_owned(), |p| format!("{p:.3}"));
-            format!("{} / {} / {as_printed}", p(false), p(true))
-        };
-        let cells: Vec<String> = printed.columns.iter().enumerate().map(cell).collect();
-        let _ = writeln!(text, "| {row} | {} |", cells.join(" | "));
-    }
-    text.push('\n');
-    Some(text)
+    (cells > 1).then(|| Tests { title, columns: names.clone(), rows })
 }
 
 /// Claims and tests as Markdown.
 pub(crate) fn statements_markdown(tables: &[Table<'_>], judged: &[Judged]) -> String {
     let mut text = String::new();
-    for protocol in [Protocol::AsPrinted, Protocol::Fair] {
-        text.extend(table_11(tables, protocol));
-    }
     if judged.is_empty() {
         return text;
     }
@@ -277,6 +281,18 @@ pub(crate) fn statements_markdown(tables: &[Table<'_>], judged: &[Judged]) -> St
         let [as_printed, fair] =
             [as_printed, fair].map(|v| v.as_ref().map_or("–".to_owned(), Verdict::told));
         let _ = writeln!(text, "| {claim} | {printed} | {as_printed} | {fair} |");
+    }
+    text.push('\n');
+    for Tests { title, columns, rows } in tests(tables) {
+        let _ = writeln!(text, "## {title}\n\n{TESTS_LEGEND}\n");
+        let _ = writeln!(text, "| | {} |", columns.join(" | "));
+        let _ = writeln!(text, "|---|{}", "---|".repeat(columns.len()));
+        for (name, row) in columns.iter().zip(rows) {
+            let cell = |cell: Option<[String; 3]>| cell.map_or("–".to_owned(), |c| c.join(" / "));
+            let cells: Vec<String> = row.into_iter().map(cell).collect();
+            let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+        }
+        text.push('\n');
     }
     text
 }
