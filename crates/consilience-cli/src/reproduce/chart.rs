@@ -31,7 +31,7 @@ pub(super) fn charts(html: &mut String, table: &Table<'_>, measure: usize) {
         let columns = 0..table.experiment.columns.len();
         let line = |c: usize| -> Vec<(f64, f64)> {
             let ours = |&row: &usize| table.cell(row, c, measure).ours;
-            let point = |row| Some((table.experiment.rows[*row].size as f64, ours(row)?));
+            let point = |row: &usize| Some((table.experiment.rows[*row].size as f64, ours(row)?));
             rows.iter().filter_map(point).collect()
         };
         let lines: Vec<Vec<(f64, f64)>> = columns.map(line).collect();

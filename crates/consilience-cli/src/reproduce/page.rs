@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::chart::charts;
 use super::measure::Measure;
-use super::statements::{Judged, TESTS_LEGEND, Tests, Verdict, tests};
+use super::statements::{Judged, TESTS_LEGEND, Tests, Verdict, paired_tests};
 use super::tables::{Cell, Table, shown};
 
 const STYLE: &str = "
@@ -43,7 +43,7 @@ pub(crate) fn page(tables: &[Table<'_>], judged: &[Judged]) -> String {
     contents(&mut html, tables, judged);
     if !judged.is_empty() {
         statements(&mut html, judged);
-        tests(tables).iter().for_each(|tests| t_tests(&mut html, tests));
+        paired_tests(tables).iter().for_each(|tests| t_tests(&mut html, tests));
     }
     for table in tables {
         experiment(&mut html, table);

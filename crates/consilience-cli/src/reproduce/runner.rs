@@ -108,14 +108,18 @@ impl Journal {
         self.done.lock().expect("no worker panics").values().map(|done| done.seconds).sum()
     }
 
+    /// Keeps what came of a method. A failure is known until the program ends: the next time there
+    /// may be more memory, or a whole file.
     fn put(&self, key: &str, done: &Done) -> anyhow::Result<()> {
+        self.done.lock().expect("no worker panics").insert(key.to_owned(), done.clone());
+        if done.failure.is_some() {
+            return Ok(());
+        }
         let line = serde_json::to_string(&Line { cell: key.to_owned(), done: done.clone() })?;
         let mut file = self.file.lock().expect("no worker panics");
         writeln!(file, "{line}")
             .and_then(|()| file.flush())
-            .context("cells.jsonl cannot be written")?;
-        self.done.lock().expect("no worker panics").insert(key.to_owned(), done.clone());
-        Ok(())
+            .context("cells.jsonl cannot be written")
     }
 }
 
@@ -215,9 +219,25 @@ impl<'a> Job<'a> {
             .iter()
             .map(|name| name.parse().expect("experiments are tested to be complete"))
             .collect();
+        let failed = |error: Error| -> anyhow::Result<Done> {
+            match error {
+                Error::Cancelled => Err(error.into()),
+                _ => Ok(Done {
+                    values: vec![None; measures.len()],
+                    failure: Some(error.to_string()),
+                    seconds: 0.0,
+                }),
+            }
+        };
         let mut clock = Instant::now();
-        let ensemble = self.ensemble(set, run)?;
-        let profiles = Profiles::new(&ensemble, run)?;
+        let made = self.ensemble(set, run).and_then(|e| Ok((Profiles::new(&e, run)?, e)));
+        let (profiles, ensemble) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                let done = failed(error)?;
+                return wanted.iter().try_for_each(|wanted| finished(&wanted.key, &done));
+            }
+        };
         let hardened = ensemble.hardened();
         for Wanted { column, settings, key } in wanted {
             let measured: consilience::Result<Vec<_>> = if column.method == MEMBERS {
@@ -231,14 +251,14 @@ impl<'a> Job<'a> {
                     measures.iter().map(of).collect()
                 })
             };
-            let (values, failure) = match measured {
-                Ok(values) => (values, None),
-                Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
-                Err(error) => (vec![None; measures.len()], Some(error.to_string())),
+            let done = match measured {
+                Ok(values) => {
+                    Done { values, failure: None, seconds: clock.elapsed().as_secs_f64() }
+                }
+                Err(error) => failed(error)?,
             };
-            let seconds = clock.elapsed().as_secs_f64();
             clock = Instant::now();
-            finished(key, &Done { values, failure, seconds })?;
+            finished(key, &done)?;
         }
         Ok(())
     }

@@ -226,7 +226,7 @@ pub(crate) const TESTS_LEGEND: &str = "Is the row better than the column? Ours /
      printed cells / as printed (all 99 cells).";
 
 /// Table 11 of paper 000 under both protocols, as far as there are cells.
-pub(crate) fn tests(tables: &[Table<'_>]) -> Vec<Tests> {
+pub(crate) fn paired_tests(tables: &[Table<'_>]) -> Vec<Tests> {
     let both = [Protocol::AsPrinted, Protocol::Fair];
     both.into_iter().filter_map(|protocol| table_11(tables, protocol)).collect()
 }
@@ -236,7 +236,7 @@ fn table_11(tables: &[Table<'_>], protocol: Protocol) -> Option<Tests> {
     let tables = evidence(tables, "000-t", protocol);
     let column = |name: &str, published| -> Vec<Option<f64>> {
         let place = |t: &Table<'_>| t.experiment.columns.iter().position(|c| c.name == name);
-        let figures = |t: &&Table<'_>| match place(t) {
+        let figures = |&t: &&Table<'_>| match place(t) {
             Some(column) => t.column(column, 0, published),
             None => vec![None; t.experiment.rows.len()],
         };
@@ -283,7 +283,7 @@ pub(crate) fn statements_markdown(tables: &[Table<'_>], judged: &[Judged]) -> St
         let _ = writeln!(text, "| {claim} | {printed} | {as_printed} | {fair} |");
     }
     text.push('\n');
-    for Tests { title, columns, rows } in tests(tables) {
+    for Tests { title, columns, rows } in paired_tests(tables) {
         let _ = writeln!(text, "## {title}\n\n{TESTS_LEGEND}\n");
         let _ = writeln!(text, "| | {} |", columns.join(" | "));
         let _ = writeln!(text, "|---|{}", "---|".repeat(columns.len()));

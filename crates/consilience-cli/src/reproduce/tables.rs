@@ -175,7 +175,7 @@ impl<'a> Table<'a> {
         let mut text = format!("{} runs a cell", self.runs);
         text += if fewer { "; where there are fewer, [n] says how many." } else { "." };
         if none > 0 {
-            text += &format!(" Not run: {}.", counted(none, "cell"));
+            let _ = write!(text, " Not run: {}.", counted(none, "cell"));
         }
         text
     }

@@ -102,6 +102,14 @@ fn a_missing_or_damaged_file_is_one_row_left_out() {
     let values = |row: &Value| row["columns"][0]["cells"]["error"]["values"].clone();
     let counts: Vec<_> = rows.iter().map(|row| values(row).as_array().unwrap().len()).collect();
     assert_eq!(counts, [1, 0, 0, 0]);
+
+    // Whole, but too short for six clusters; and nothing of the failure is kept.
+    write_set(&data, "glass", "f1,f2,label\n1,2,0\n1,3,1\n");
+    let output = run(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let tables = text(&folder.path().join("out/tables.md"));
+    assert!(tables.contains("- fuzzy k-means, in some run: "), "{tables}");
+    assert_eq!(text(&folder.path().join("out/cells.jsonl")).trim().lines().count(), 1);
 }
 
 /// Enough runs that an interruption comes in the middle.
