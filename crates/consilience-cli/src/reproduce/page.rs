@@ -108,9 +108,9 @@ fn upright(html: &mut String, table: &Table<'_>, m: usize, measure: Measure) {
     head(html, &experiment.measures[m], names);
     for row in 0..experiment.rows.len() {
         let cells = (0..columns).map(|c| table.cell(row, c, m));
-        let (low, high) = range(cells.clone());
+        let range = range(cells.clone());
         let _ = write!(html, "<tr><td>{}</td>", escaped(&experiment.row_name(row)));
-        cells.for_each(|cell| write_cell(html, cell, measure, low, high));
+        cells.for_each(|cell| write_cell(html, cell, table.runs, measure, range));
         html.push_str("</tr>\n");
     }
     if experiment.rows.len() > 1 {
@@ -142,8 +142,8 @@ fn transposed(html: &mut String, table: &Table<'_>, m: usize, measure: Measure) 
     let ranges: Vec<(f64, f64)> = ranges.collect();
     for (c, column) in experiment.columns.iter().enumerate() {
         let _ = write!(html, "<tr><td>{}</td>", escaped(&column.name));
-        for (row, &(low, high)) in ranges.iter().enumerate() {
-            write_cell(html, table.cell(row, c, m), measure, low, high);
+        for (row, &range) in ranges.iter().enumerate() {
+            write_cell(html, table.cell(row, c, m), table.runs, measure, range);
         }
         html.push_str("</tr>\n");
     }
@@ -169,7 +169,13 @@ fn range<'a>(cells: impl Iterator<Item = &'a Cell>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-fn write_cell(html: &mut String, cell: &Cell, measure: Measure, low: f64, high: f64) {
+fn write_cell(
+    html: &mut String,
+    cell: &Cell,
+    runs: usize,
+    measure: Measure,
+    (low, high): (f64, f64),
+) {
     let better = measure.better().zip(cell.ours).zip(cell.published);
     let class = better.map_or(String::new(), |((larger, ours), printed)| {
         let gain = if larger { ours - printed } else { printed - ours };
@@ -177,7 +183,9 @@ fn write_cell(html: &mut String, cell: &Cell, measure: Measure, low: f64, high: 
         let side = if gain > 0.0 { "b" } else { "w" };
         if depth > 0 { format!(" class=\"{side}{depth}\"") } else { String::new() }
     });
-    let _ = write!(html, "<td{class}>{}{}", shown(cell.ours), printed(cell.published));
+    let fewer = Some(cell.values.len()).filter(|n| (1..runs).contains(n));
+    let fewer = fewer.map_or(String::new(), |n| format!(" [{n}]"));
+    let _ = write!(html, "<td{class}>{}{fewer}{}", shown(cell.ours), printed(cell.published));
     if cell.values.len() > 1 && high > low {
         box_plot(html, cell, |x| 2.0 + 86.0 * (x - low) / (high - low));
     }
@@ -214,9 +222,8 @@ fn box_plot(html: &mut String, cell: &Cell, place: impl Fn(f64) -> f64) {
 fn statements(html: &mut String, judged: &[Judged]) {
     html.push_str(
         "<h2 id=\"statements\">The papers' statements, judged on these runs</h2>\n\
-         <p class=\"paper\">One-sided paired t-tests over cells, level 0.05. In brackets: the mean advantage over \
-         how many cells, p, and in how many single cells the same test over the runs finds the one better, and \
-         worse.</p>\n<div class=\"wide\"><table class=\"words\">\n<tr><th>statement</th>\
+         <p class=\"paper\">One-sided paired t-tests over cells, level 0.05. Below: the mean advantage, and in how many \
+         single cells the same test over the runs finds the one better (+) and worse (−).</p>\n<div class=\"wide\"><table class=\"words\">\n<tr><th>statement</th>\
          <th>p of the printed cells</th><th>as printed</th><th>fair</th></tr>\n",
     );
     for Judged { claim, published_p, as_printed, fair } in judged {
@@ -228,7 +235,10 @@ fn statements(html: &mut String, judged: &[Judged]) {
                 Some(_) => "w1",
                 None => "",
             };
-            let told = verdict.as_ref().map_or("–".to_owned(), Verdict::told);
+            let told = verdict.as_ref().map_or("–".to_owned(), |verdict| {
+                let told = verdict.told().replace('<', "&lt;");
+                format!("{told}<small>{}</small>", verdict.detail())
+            });
             let _ = write!(html, "<td class=\"{class}\">{told}</td>");
         }
         html.push_str("</tr>\n");
@@ -280,7 +290,7 @@ mod tests {
         let cell = |ours| Cell { published: Some(0.5), ours: Some(ours), ..Cell::default() };
         let drawn = |ours, measure: &str| {
             let mut html = String::new();
-            write_cell(&mut html, &cell(ours), measure.parse().unwrap(), 0.0, 1.0);
+            write_cell(&mut html, &cell(ours), 1, measure.parse().unwrap(), (0.0, 1.0));
             html
         };
         assert!(drawn(0.54, "nmi").contains("\"b2\"") && drawn(0.54, "error").contains("\"w2\""));

@@ -273,13 +273,14 @@ pub(crate) fn statements_markdown(tables: &[Table<'_>], judged: &[Judged]) -> St
     }
     text += "## The papers' statements, judged on these runs\n\n\
              One-sided paired t-tests over cells, level 0.05, as paper 000 tests. In brackets: the mean \
-             advantage over how many cells, p, and in how many single cells the same test over the runs \
-             finds the one better, and worse.\n\n\
+             advantage, and in how many single cells the same test over the runs finds the one better (+) \
+             and worse (−).\n\n\
              | statement | p of the printed cells | as printed | fair |\n|---|---|---|---|\n";
+    let told = |v: &Verdict| format!("{} ({})", v.told(), v.detail());
     for Judged { claim, published_p, as_printed, fair } in judged {
         let printed = published_p.map_or("–".to_owned(), |p| format!("{p:.3}"));
         let [as_printed, fair] =
-            [as_printed, fair].map(|v| v.as_ref().map_or("–".to_owned(), Verdict::told));
+            [as_printed, fair].map(|v| v.as_ref().map_or("–".to_owned(), told));
         let _ = writeln!(text, "| {claim} | {printed} | {as_printed} | {fair} |");
     }
     text.push('\n');
@@ -298,11 +299,20 @@ pub(crate) fn statements_markdown(tables: &[Table<'_>], judged: &[Judged]) -> St
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict in words.
     pub(crate) fn told(&self) -> String {
-        let Verdict { holds, cells, advantage, p, won, lost } = self;
-        let holds = if *holds { "holds" } else { "does not hold" };
-        format!("{holds} ({advantage:+.4} over {cells}, p = {p:.3}, +{won} −{lost})")
+        let holds = if self.holds { "holds" } else { "does not hold" };
+        if self.p < 0.001 {
+            return format!("{holds}, p < 0.001");
+        }
+        format!("{holds}, p = {:.3}", self.p)
+    }
+
+    /// What it rests on.
+    pub(crate) fn detail(&self) -> String {
+        let Verdict { cells, advantage, won, lost, .. } = self;
+        let single = if won + lost > 0 { format!("; +{won} −{lost}") } else { String::new() };
+        format!("{advantage:+.4} over {cells} cells{single}")
     }
 }
 
