@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test lint rust-test python-test wheel examples doc browser-test bench reproduce reproduce-quick deny clean
+.PHONY: demo test lint rust-test python-test wheel examples doc browser-test bench bench-kernels reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -73,8 +73,19 @@ browser-test:
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CONSILIENCE="$(TARGET)/debug/consilience" node --test --test-timeout=300000
 
-## Ratios against straightforward versions.
-bench:
+## Ours against the peers that package indexes have: time, memory, quality. BENCH=NAME... for some.
+BENCH ?=
+BENCH_HOME := $(TARGET)/bench
+bench: wheel
+	$(CARGO) build --release --example kmeans_time
+	test -d $(BENCH_HOME)/venv || $(PYTHON) -m venv $(BENCH_HOME)/venv
+	$(BENCH_HOME)/venv/bin/pip install --quiet --requirement benches/peers/requirements.txt
+	$(BENCH_HOME)/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
+	KMEANS_TIME=$(TARGET)/release/examples/kmeans_time \
+	    $(BENCH_HOME)/venv/bin/python benches/peers/run.py $(BENCH) --output $(BENCH_HOME)/bench.json
+
+## Ratios of our own kernels against straightforward versions and against each other.
+bench-kernels:
 	$(CARGO) bench --workspace
 
 ## The papers' experiments, all of them (hours); DATA is the folder with their data sets.

@@ -1,7 +1,7 @@
 //! One Lloyd fit beside the straightforward version, on the same start for the same iterations.
 //!
 //! `cargo bench -p consilience --bench kmeans`. The same comparison with scikit-learn is
-//! `benches/peers/kmeans.py` at the root of the repository.
+//! `benches/peers` at the root of the repository.
 
 #![allow(missing_docs)]
 

@@ -1,7 +1,7 @@
 //! Times k-means on a table and a start that another program wrote, for comparison with it.
 //!
 //! `kmeans_time DATA START N D K ITERATIONS FITS`: DATA and START are files of little-endian `f64`,
-//! row by row, N x D and K x D. Without arguments it makes a small table of its own. Prints one JSON object. `benches/peers/kmeans.py` calls it.
+//! row by row, N x D and K x D. Without arguments it makes a small table of its own. Prints one JSON object. `benches/peers` calls it.
 
 use std::time::Instant;
 

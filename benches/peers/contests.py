@@ -1,0 +1,309 @@
+"""What is compared with whom. Peers are imported where they are used: one may be missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from harness import Contest, Data
+
+def clouds(n: int, d: int, k: int, spread: float) -> Callable[[], Data]:
+    """Overlapping normal clouds, their means `spread` apart where 1 is the deviation within, and a start."""
+
+    def make() -> Data:
+        rng = np.random.default_rng(n + d)
+        means = spread * rng.standard_normal((k, d))
+        data = means[rng.integers(k, size=n)] + rng.standard_normal((n, d))
+        return {"data": data, "start": data[rng.choice(n, k, replace=False)].copy()}
+
+    return make
+
+
+# k-means: one fit from a given start, a fixed number of iterations.
+
+
+def our_kmeans(iterations: int) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        folder = data["folder"]
+        for name in ("data", "start"):
+            if not (folder / name).exists():
+                data[name].tofile(folder / name)
+        (n, d), k = data["data"].shape, len(data["start"])
+        command = [os.environ["KMEANS_TIME"], folder / "data", folder / "start", n, d, k, iterations, 2]
+        done = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        data["seconds"] = min(answer["seconds"])
+        return float(answer["inertia"])
+
+    return work
+
+
+def sklearn_kmeans(iterations: int) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        from sklearn.cluster import KMeans
+
+        warnings.filterwarnings("ignore")  # Not converging is what we ask for.
+        start = data["start"]
+        fit = KMeans(len(start), init=start, n_init=1, max_iter=iterations, tol=0, algorithm="lloyd").fit(data["data"])
+        return float(fit.inertia_)
+
+    return work
+
+
+def faiss_kmeans(iterations: int) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        import time
+
+        import faiss
+
+        x, start = data["data"].astype(np.float32), data["start"].astype(np.float32)
+        begin = time.perf_counter()
+        fit = faiss.Kmeans(x.shape[1], len(start), niter=iterations, max_points_per_centroid=len(x))
+        fit.train(x, init_centroids=start)
+        distances, _ = fit.index.search(x, 1)
+        data["seconds"] = time.perf_counter() - begin
+        return float(distances.sum(dtype=np.float64))
+
+    return work
+
+
+def kmeans(name: str, n: int, d: int, k: int, iterations: int, spread: float) -> Contest:
+    return Contest(
+        name,
+        clouds(n, d, k, spread),
+        {"ours": our_kmeans(iterations), "scikit-learn": sklearn_kmeans(iterations), "faiss": faiss_kmeans(iterations)},
+        quality="inertia",
+        limit=f"multiply {n * d * k * (iterations + 1) / 1e9}",
+        notes=f"one Lloyd fit, n {n} d {d} k {k}, {iterations} iterations from a given start; faiss in f32",
+    )
+
+
+# Ensembles: twenty k-means fits from random starts, each to its end.
+
+
+def our_members(data: Data) -> None:
+    import consilience as co
+
+    co.generate(data["data"], n_members=20, scheme="random_init", base_n_clusters=len(data["start"]), n_jobs=2)
+
+
+def sklearn_members(data: Data) -> None:
+    from sklearn.cluster import KMeans
+
+    warnings.filterwarnings("ignore")
+    for seed in range(20):
+        KMeans(len(data["start"]), init="random", n_init=1, max_iter=300, tol=0, random_state=seed).fit(data["data"])
+
+
+# Fuzzy k-means.
+
+
+def our_fuzzy(data: Data) -> None:
+    import consilience as co
+
+    co.generate(
+        data["data"], n_members=1, scheme="random_init", base="fuzzy_kmeans", base_n_clusters=10, soft=True, n_jobs=2
+    )
+
+
+def skfuzzy_cmeans(data: Data) -> None:
+    import skfuzzy
+
+    skfuzzy.cmeans(data["data"].T, 10, 2.0, error=0.0, maxiter=100, seed=1)
+
+
+# Labels.
+
+
+def noisy_labels(n: int, r: int, clusters: int, distinct: int) -> Callable[[], Data]:
+    """`distinct` ways to see one of `clusters` groups through r noisy clusterings, in random order."""
+
+    def make() -> Data:
+        rng = np.random.default_rng(n + r)
+        truth = rng.integers(0, clusters, size=distinct)
+        noise = rng.random((distinct, r)) < 0.15
+        seen = np.where(noise, rng.integers(0, clusters, (distinct, r)), truth[:, None]).astype(np.uint8)
+        shown = rng.integers(0, distinct, n) if distinct < n else np.arange(n)
+        return {"labels": seen[shown], "truth": truth[shown]}
+
+    return make
+
+
+def ari(labels: Any, truth: Any) -> float:
+    import consilience as co
+
+    return float(co.metrics.ari(labels, truth))
+
+
+def ours(method: str, k: int) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        import consilience as co
+
+        result = co.consensus(data["labels"], method=method, n_clusters=k, n_jobs=2)
+        return ari(result.labels_, data["truth"])
+
+    return work
+
+
+def linkage(package: str, k: int) -> Callable[[Data], float]:
+    """Average link on the distances between all objects, as everybody does it."""
+
+    def work(data: Data) -> float:
+        import scipy.cluster.hierarchy
+        from scipy.spatial.distance import pdist
+
+        distances = pdist(data["labels"], "hamming")
+        if package == "fastcluster":
+            import fastcluster
+
+            tree = fastcluster.linkage(distances, "average")
+        else:
+            tree = scipy.cluster.hierarchy.linkage(distances, "average")
+        return ari(scipy.cluster.hierarchy.fcluster(tree, k, "maxclust"), data["truth"])
+
+    return work
+
+
+def genie_single_link(k: int) -> Callable[[Data], float]:
+    """Single link through the spanning tree of one-hot rows, whose distance is the disagreement."""
+
+    def work(data: Data) -> float:
+        import genieclust
+
+        labels = data["labels"]
+        rows = np.concatenate([np.eye(labels.max() + 1)[column] for column in labels.T], axis=1)
+        return ari(genieclust.Genie(k, gini_threshold=1.0).fit_predict(rows), data["truth"])
+
+    return work
+
+
+def polars_groups(data: Data) -> float:
+    import polars
+
+    frame = polars.DataFrame({f"m{h}": column for h, column in enumerate(data["labels"].T)})
+    return float(len(frame.group_by(frame.columns).len()))
+
+
+def numpy_groups(data: Data) -> float:
+    rows, _, _ = np.unique(data["labels"], axis=0, return_inverse=True, return_counts=True)
+    return float(len(rows))
+
+
+def our_groups(data: Data) -> float:
+    """A method that does next to nothing, so that merging equal tuples is what is timed."""
+    import consilience as co
+
+    return float(len(co.consensus(data["labels"], method="hbgf", n_clusters=5, n_jobs=2).profiles_))
+
+
+# The whole of Monti's procedure: subsample, cluster, consensus matrix, hierarchical clustering.
+
+
+def our_monti(data: Data) -> float:
+    import consilience as co
+
+    best = None
+    for k in range(2, 7):
+        members = co.generate(data["data"], n_members=100, scheme="subsample", base_n_clusters=k, n_jobs=2)
+        best = co.consensus(members, method="ea-al", n_clusters=k, n_jobs=2)
+    assert best is not None
+    return float(best.n_clusters_)
+
+
+def consensusclustering_monti(data: Data) -> float:
+    from consensusclustering import ConsensusClustering
+    from sklearn.cluster import KMeans
+
+    fit = ConsensusClustering(
+        clustering_obj=KMeans(n_init=1, init="random"), min_clusters=2, max_clusters=6, n_resamples=100,
+        resample_frac=0.8, k_param="n_clusters",
+    )
+    fit.fit(data["data"], progress_bar=False)
+    return 6.0
+
+
+def r_script(script: str) -> Callable[[Data], None]:
+    """Work by R, which reads the table from a CSV and says how long it took without that."""
+
+    def work(data: Data) -> None:
+        file = data["folder"] / "data.csv"
+        if not file.exists():
+            np.savetxt(file, data["data"], delimiter=",")
+        program = f"""
+            x <- as.matrix(read.csv("{file}", header = FALSE))
+            set.seed(1)
+            elapsed <- system.time({{ {script} }})[["elapsed"]]
+            cat("\\nSECONDS", elapsed, "\\n")
+        """
+        done = subprocess.run(["Rscript", "-e", program], check=True, capture_output=True, text=True, cwd=data["folder"])
+        data["seconds"] = float(done.stdout.split("SECONDS")[1])
+
+    return work
+
+
+CONSENSUS_CLUSTER_PLUS = """
+    suppressMessages(library(ConsensusClusterPlus))
+    pdf(NULL)
+    invisible(ConsensusClusterPlus(t(x), maxK = 6, reps = 100, pItem = 0.8, clusterAlg = "km", distance = "euclidean"))
+"""
+CLUE = """
+    suppressMessages(library(clue))
+    members <- cl_ensemble(list = lapply(1:20, function(i) kmeans(x, 10, iter.max = 300, algorithm = "Lloyd")))
+    invisible(cl_consensus(members, method = "SE", control = list(k = 10)))
+"""
+
+
+def our_soft_euclidean(data: Data) -> None:
+    import consilience as co
+
+    members = co.generate(data["data"], n_members=20, scheme="random_init", base_n_clusters=10, n_jobs=2)
+    co.consensus(members, method="voting-merging", n_clusters=10, n_jobs=2)
+
+
+ALL = [
+    kmeans("kmeans-16", 100_000, 16, 20, 50, 0.7),
+    kmeans("kmeans-617", 10_000, 617, 26, 30, 0.12),
+    kmeans("kmeans-8", 1_000_000, 8, 100, 20, 0.7),
+    kmeans("kmeans-784", 70_000, 784, 10, 20, 0.12),
+    Contest(
+        "members", clouds(20_000, 16, 20, 1.0), {"ours": our_members, "scikit-learn": sklearn_members},
+        notes="20 k-means members from random starts, each to its end, n 20000 d 16 k 20",
+    ),
+    Contest(
+        "fuzzy", clouds(10_000, 16, 10, 0.7), {"ours": our_fuzzy, "scikit-fuzzy": skfuzzy_cmeans},
+        notes="fuzzy k-means, n 10000 d 16 c 10, 100 iterations",
+    ),
+    Contest(
+        "tuples", noisy_labels(5_000_000, 20, 5, 100_000),
+        {"ours": our_groups, "polars": polars_groups, "numpy": numpy_groups}, quality="distinct",
+        limit="copy 0.12", repeats=2,
+        notes="equal label tuples of 5*10^6 x 20 merged; ours with a consensus (hbgf) on top",
+    ),
+    Contest(
+        "average-link", noisy_labels(10_000, 20, 8, 10_000),
+        {"ours": ours("ea-al", 8), "fastcluster": linkage("fastcluster", 8), "scipy": linkage("scipy", 8)},
+        quality="ARI", notes="evidence accumulation, average link, 10000 x 20 labels, all tuples distinct",
+    ),
+    Contest(
+        "single-link", noisy_labels(10_000, 20, 8, 10_000),
+        {"ours": ours("ea-sl", 8), "genieclust": genie_single_link(8)}, quality="ARI",
+        notes="evidence accumulation, single link, 10000 x 20 labels",
+    ),
+    Contest(
+        "monti", clouds(1_000, 10, 4, 1.5),
+        {
+            "ours": our_monti, "consensusclustering": consensusclustering_monti,
+            "ConsensusClusterPlus": r_script(CONSENSUS_CLUSTER_PLUS),
+        },
+        repeats=2, notes="subsamples of 80 %, k 2 to 6, 100 members each, consensus by linkage, n 1000 d 10",
+    ),
+    Contest(
+        "clue", clouds(2_000, 10, 10, 1.0), {"ours": our_soft_euclidean, "clue": r_script(CLUE)}, repeats=2,
+        notes="20 k-means members and a soft consensus (clue: SE; ours: voting-merging), n 2000 d 10 k 10",
+    ),
+]
