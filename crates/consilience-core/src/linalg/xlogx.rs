@@ -34,21 +34,26 @@ pub fn ln_branchless(t: f64) -> f64 {
     // vector instruction for that conversion before AVX-512.
     const TWO_52: u64 = ((1u64 << 52) as f64).to_bits();
 
+    const INVERSE_ODD: [f64; 10] = [
+        1.0 / 3.0,
+        1.0 / 5.0,
+        1.0 / 7.0,
+        1.0 / 9.0,
+        1.0 / 11.0,
+        1.0 / 13.0,
+        1.0 / 15.0,
+        1.0 / 17.0,
+        1.0 / 19.0,
+        1.0 / 21.0,
+    ];
+
     let bits = t.to_bits();
     let exponent = bits.wrapping_sub(SQRT_HALF).wrapping_add(ONE) >> MANTISSA;
     let m = f64::from_bits(bits.wrapping_sub(exponent << MANTISSA).wrapping_add(ONE));
     let e = f64::from_bits(exponent | TWO_52) - (f64::from_bits(TWO_52) + 1023.0);
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
-    let tail = z
-        * (1.0 / 3.0
-            + z * (1.0 / 5.0
-                + z * (1.0 / 7.0
-                    + z * (1.0 / 9.0
-                        + z * (1.0 / 11.0
-                            + z * (1.0 / 13.0
-                                + z * (1.0 / 15.0
-                                    + z * (1.0 / 17.0 + z * (1.0 / 19.0 + z * (1.0 / 21.0))))))))));
+    let tail = z * INVERSE_ODD.iter().rev().fold(0.0, |tail, inverse| inverse + z * tail);
     let small = 2.0 * s;
     e * LN_2_HIGH + (small + (small * tail + e * LN_2_LOW))
 }
