@@ -424,4 +424,56 @@ mod tests {
         assert_eq!(missing.len(), 1);
         assert!(missing["iris"].contains("iris.csv.gz"), "{missing:?}");
     }
+
+    #[test]
+    fn protocols_share_what_they_have_in_common() {
+        let experiments = small();
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), false).unwrap();
+        let both = [Protocol::AsPrinted, Protocol::Fair];
+        let scope =
+            Scope { experiments: &experiments, protocols: &both, runs: Some(1), data: None };
+        let open = scope.jobs()[0].open(&scope, &journal, 0);
+        // Of six columns two differ by their restarts.
+        let names: Vec<&str> = open.iter().map(|wanted| wanted.column.method.as_str()).collect();
+        assert_eq!(names, ["scec", "cspa", "mcla", "qmi", "mmec", "members", "qmi", "mmec"]);
+        let first = &open[0];
+        let done = Done { values: vec![Some(0.5)], failure: None, seconds: 0.0 };
+        journal.put(&first.key, &done).unwrap();
+        assert_eq!(scope.jobs()[0].open(&scope, &journal, 0).len(), 7);
+    }
+
+    #[test]
+    fn a_hard_column_sees_labels() {
+        let mut experiment = experiments().unwrap().into_iter().find(|e| e.id == "001-f1").unwrap();
+        experiment.rows.truncate(1);
+        "iris".clone_into(&mut experiment.rows[0].set);
+        experiment.ensemble.subspace = Some("2".to_owned());
+        experiment.columns.retain(|column| column.method == "mcla");
+        assert!(experiment.columns[0].hard);
+        let mut soft = experiment.columns[0].clone();
+        soft.hard = false;
+        experiment.columns.push(soft);
+        let experiments = [experiment];
+        let protocols = [Protocol::Fair];
+        let scope =
+            Scope { experiments: &experiments, protocols: &protocols, runs: Some(1), data: None };
+        let job = scope.jobs()[0];
+        let key = |column: &Column| job.key(column, Protocol::Fair, 0, true);
+        let [hard, soft] = [0, 1].map(|c| &experiments[0].columns[c]);
+        assert_ne!(key(hard), key(soft));
+
+        let run = Run::new(0).threads(1).with_seed(job.seed(0));
+        let set = load("iris", None, &run).unwrap();
+        let ensemble = job.ensemble(&set, &run).unwrap();
+        assert!(!ensemble.is_hard());
+        let of_labels =
+            job.labels("mcla", &Settings::default(), &ensemble.hardened(), &run).unwrap();
+        let error = "error".parse::<Measure>().unwrap();
+        let expected = error.of_clustering(&clustering(&of_labels), &set.truth).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), false).unwrap();
+        run_all(&scope, &journal, &Run::new(0)).unwrap();
+        assert_eq!(journal.get(&key(hard)).unwrap().values, [expected]);
+    }
 }

@@ -318,8 +318,10 @@ impl Verdict {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::reproduce::experiments;
+    use crate::reproduce::{Journal, Scope, experiments};
 
     #[test]
     fn table_11_fits_its_columns() {
@@ -359,5 +361,26 @@ mod tests {
         let (advantage, p) = one_sided(&low, &high, false).unwrap();
         assert!(advantage > 0.0 && p < 0.05);
         assert!(one_sided(&low, &high, true).unwrap().1 > 0.95);
+    }
+
+    #[test]
+    fn other_readings_of_a_table_are_no_evidence() {
+        let all = experiments().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), false).unwrap();
+        let protocols = [Protocol::AsPrinted, Protocol::Fair];
+        let scope = Scope { experiments: &all, protocols: &protocols, runs: Some(1), data: None };
+        let tables = Table::all(&scope, &journal, 0, &BTreeMap::new());
+        let ids = |start, protocol| -> Vec<&str> {
+            let tables = evidence(&tables, start, protocol);
+            tables.iter().map(|table| table.experiment.id.as_str()).collect()
+        };
+        for protocol in protocols {
+            assert_eq!(ids("002-t1", protocol), ["002-t1"]);
+            assert_eq!(ids("004-t2", protocol), ["004-t2"]);
+            let cells = ids("000-t", protocol);
+            assert!(cells.len() == 9 && !cells.contains(&"000-t03b"), "{cells:?}");
+        }
+        assert!(judge(&tables).is_empty());
     }
 }
