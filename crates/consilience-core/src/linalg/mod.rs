@@ -2,6 +2,7 @@
 
 mod assignment;
 mod eigen;
+mod exp;
 mod lanczos;
 mod matrix;
 mod product;
@@ -13,6 +14,7 @@ mod xlogx;
 
 pub use assignment::{max_assignment, max_assignment_dense};
 pub use eigen::{Eigen, eigen, eigenvalues};
+pub use exp::exp_branchless;
 pub use lanczos::largest;
 pub use matrix::Matrix;
 pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};

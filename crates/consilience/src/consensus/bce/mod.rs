@@ -27,8 +27,8 @@
 //! # Where we depart from the paper
 //!
 //! * *Sweeps.* An object's sweeps begin where those of the last step ended, and there are at most
-//!   `sweeps` of them a step; the authors' program begins afresh each time. The bound rises with
-//!   every sweep, so the steps have the same fixed points.
+//!   `sweeps` of them a step, five by default; the authors' program begins afresh each time. The bound
+//!   rises with every sweep, so the steps have the same fixed points.
 //! * *Stopping.* By the relative gain of the bound, 1e-6; the authors' program stops when parameters
 //!   change by less than a hundredth.
 //! * *Restarts.* Ten are begun; after 20 steps the one of highest bound goes on to the end.
@@ -43,11 +43,14 @@
 //! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps a restart; memory $O(u k + K k)$.
 
 mod alpha;
+mod gamma;
+mod object;
 
 use rayon::prelude::*;
-use statrs::function::gamma::{digamma, ln_gamma};
+use statrs::function::gamma::ln_gamma;
 
 use self::alpha::improve_alpha;
+use self::object::{LANES, Object};
 use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -55,7 +58,7 @@ use crate::consensus::method::{
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
 use crate::ensemble::{Profiles, argmax};
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
@@ -104,7 +107,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         ParameterInfo {
             name: "sweeps",
             range: ">= 1",
-            default: "20",
+            default: "5",
             help: "largest number of sweeps over an object within a step",
         },
         ParameterInfo {
@@ -151,7 +154,7 @@ pub struct BceParams {
 impl BceParams {
     /// `k` clusters, the best of ten starts.
     pub fn new(k: usize) -> Self {
-        BceParams { k, restarts: 10, max_iter: 200, tol: 1e-6, sweeps: 20, smoothing: 1e-6 }
+        BceParams { k, restarts: 10, max_iter: 200, tol: 1e-6, sweeps: 5, smoothing: 1e-6 }
     }
 
     /// The number of random starts, at least 1; the one of highest bound after 20 steps goes on.
@@ -442,131 +445,33 @@ impl Model<'_> {
     /// Sweeps over the profiles from `first` on, whose rows are `gamma`.
     fn sweep_chunk(&self, profiles: &Profiles, first: usize, gamma: &mut [f64]) -> Sums {
         let k = self.alpha.len();
-        let mut sums = Sums {
-            by_cluster: Matrix::zeros(profiles.n_clusters(), k),
-            log_theta: vec![0.0; k],
-            bound: 0.0,
-        };
-        let mut object = Object::new(profiles.n_members(), k);
-        for (i, gamma) in gamma.chunks_exact_mut(k).enumerate() {
-            let (s, w) = (first + i, profiles.weights()[first + i]);
-            object.read(profiles, s, self);
-            for _ in 0..self.max_sweeps {
-                if object.sweep(self.alpha, gamma) <= SETTLED {
-                    break;
+        let width = k.div_ceil(LANES);
+        let mut by_cluster = vec![[0.0; LANES]; profiles.n_clusters() * width];
+        let mut log_theta = vec![[0.0; LANES]; width];
+        let mut bound = 0.0;
+        let mut object = Object::new(profiles.n_members(), self.alpha);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (i, gamma) in gamma.chunks_exact_mut(k).enumerate() {
+                    let (s, w) = (first + i, profiles.weights()[first + i]);
+                    object.read(profiles, s, self, gamma);
+                    for _ in 0..self.max_sweeps {
+                        if object.sweep() <= SETTLED {
+                            break;
+                        }
+                    }
+                    gamma.copy_from_slice(object.gamma());
+                    bound += w * object.bound();
+                    object.add_log_theta(w, &mut log_theta);
+                    object.add_labels(profiles, s, w, &mut by_cluster);
                 }
-            }
-            sums.bound += w * object.bound(gamma);
-            let of_sum = digamma(gamma.iter().sum());
-            sums.log_theta
-                .iter_mut()
-                .zip(gamma.iter())
-                .for_each(|(sum, &g)| *sum += w * (digamma(g) - of_sum));
-            let mut phi = object.phi.chunks_exact(k);
-            for h in (0..profiles.n_members()).filter(|&h| profiles.is_labelled(s, h)) {
-                let phi = phi.next().expect("one row a label");
-                profiles.for_each_entry_of(s, h, |c, p| {
-                    let row = sums.by_cluster.row_mut(c).iter_mut();
-                    row.zip(phi).for_each(|(sum, phi)| *sum += w * p * phi);
-                });
-            }
-        }
-        sums
-    }
-}
-
-/// Room for the sweeps over one object.
-struct Object {
-    k: usize,
-    /// How many members label it.
-    labels: usize,
-    /// $\beta_q[\cdot, y_q]$, one row a label.
-    chances: Vec<f64>,
-    /// $\varphi$, one row a label.
-    phi: Vec<f64>,
-    /// $\psi(\gamma)$ that `phi` was made with, and its exponential.
-    psi: Vec<f64>,
-    exp_psi: Vec<f64>,
-    /// $\sum_q \ln \sum_h \beta_q[h, y_q] e^{\psi(\gamma_h)}$.
-    evidence: f64,
-    next: Vec<f64>,
-}
-
-impl Object {
-    fn new(r: usize, k: usize) -> Self {
-        Object {
-            k,
-            labels: 0,
-            chances: vec![0.0; r * k],
-            phi: vec![0.0; r * k],
-            psi: vec![0.0; k],
-            exp_psi: vec![0.0; k],
-            evidence: 0.0,
-            next: vec![0.0; k],
-        }
-    }
-
-    /// Looks up the chances of the labels of profile `s`.
-    fn read(&mut self, profiles: &Profiles, s: usize, model: &Model<'_>) {
-        let k = self.k;
-        self.labels = 0;
-        for h in (0..profiles.n_members()).filter(|&h| profiles.is_labelled(s, h)) {
-            let row = &mut self.chances[self.labels * k..][..k];
-            match model.log_beta {
-                None => {
-                    profiles.for_each_entry_of(s, h, |c, _| row.copy_from_slice(model.beta.row(c)));
-                }
-                Some(log_beta) => {
-                    row.fill(0.0);
-                    profiles.for_each_entry_of(s, h, |c, p| {
-                        row.iter_mut().zip(log_beta.row(c)).for_each(|(x, b)| *x += p * b);
-                    });
-                    row.iter_mut().for_each(|x| *x = x.exp());
-                }
-            }
-            self.labels += 1;
-        }
-    }
-
-    /// Makes $\varphi$ from $\gamma$ and a new $\gamma$ from that; the largest change.
-    fn sweep(&mut self, alpha: &[f64], gamma: &mut [f64]) -> f64 {
-        let k = self.k;
-        for h in 0..k {
-            self.psi[h] = digamma(gamma[h]);
-            self.exp_psi[h] = self.psi[h].exp();
-        }
-        self.next.copy_from_slice(alpha);
-        self.evidence = 0.0;
-        let rows = self.chances.chunks_exact(k).zip(self.phi.chunks_exact_mut(k));
-        for (chances, phi) in rows.take(self.labels) {
-            let mut sum = 0.0;
-            for h in 0..k {
-                phi[h] = chances[h] * self.exp_psi[h];
-                sum += phi[h];
-            }
-            for h in 0..k {
-                phi[h] /= sum;
-                self.next[h] += phi[h];
-            }
-            self.evidence += sum.ln();
-        }
-        let change = self.next.iter().zip(gamma.iter()).map(|(a, b)| (a - b).abs());
-        let change = change.fold(0.0, f64::max);
-        gamma.copy_from_slice(&self.next);
-        change
-    }
-
-    /// The object's part of the bound after a sweep, but for the constant of $\alpha$.
-    ///
-    /// As $\ln \varphi_{qh} = \ln \beta_q[h, y_q] + \psi_h - \ln \sum$, what remains of
-    /// $\sum_h \varphi_{qh} \ln (\beta_q[h, y_q] / \varphi_{qh})$ is $\ln \sum - \sum_h \varphi_{qh}
-    /// \psi_h$.
-    fn bound(&self, gamma: &[f64]) -> f64 {
-        let phi = self.phi[..self.labels * self.k].chunks_exact(self.k);
-        let spent: f64 =
-            phi.map(|phi| phi.iter().zip(&self.psi).map(|(p, x)| p * x).sum::<f64>()).sum();
-        let gammas: f64 = gamma.iter().map(|&g| ln_gamma(g)).sum();
-        gammas - ln_gamma(gamma.iter().sum()) + self.evidence - spent
+            },
+        );
+        let by_cluster = by_cluster.chunks_exact(width).flat_map(|row| &row.as_flattened()[..k]);
+        let by_cluster = Matrix::from_vec(profiles.n_clusters(), k, by_cluster.copied().collect());
+        let log_theta = log_theta.as_flattened()[..k].to_vec();
+        Sums { by_cluster, log_theta, bound }
     }
 }
 
