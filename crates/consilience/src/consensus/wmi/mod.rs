@@ -35,15 +35,17 @@
 //! # Cost
 //!
 //! Time $O(u r k)$ a pass for hard members, mostly without a logarithm where all weigh the same, and
-//! $O(u K k)$ for soft ones; usually three to ten passes. Diversities $O(u r^2)$.
+//! $O(u K k)$ for soft ones; usually three to thirty passes. Diversities $O(u r^2)$. Visits that cannot
+//! change anything are left out or told by bounds; every start goes the same way, move by move, as if
+//! all costs were computed.
 
 mod drift;
+mod glance;
 mod reassign;
 mod screen;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use rayon::prelude::*;
 
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -246,7 +248,8 @@ impl ConsensusMethod for Wmi {
 
     fn cost(&self, shape: &Shape) -> u64 {
         let rows = shape.total_clusters + shape.r;
-        let per_restart = 64 * rows * self.0.k.div_ceil(4) + 32 * shape.u;
+        // Masses and what is kept of them; labels, order and what was last known of a profile.
+        let per_restart = 128 * rows * self.0.k.div_ceil(4) + 32 * shape.u;
         let overlaps = 8 * shape.total_clusters * shape.total_clusters;
         (self.0.restarts * per_restart + overlaps) as u64
     }
@@ -294,7 +297,8 @@ impl Wmi {
         }
     }
 
-    /// Reassigns from all starts, in parallel.
+    /// Reassigns from all starts, in parallel: a pass of one, then a pass of the next, so that three
+    /// starts keep two threads busy to the end.
     fn search(
         &self,
         profiles: &Profiles,
@@ -302,57 +306,94 @@ impl Wmi {
         start: Option<&[u32]>,
         run: &Run,
     ) -> Result<Vec<End>> {
-        let passes = AtomicU64::new(0);
         // A given start leaves nothing to draw but the order: once is enough.
         let restarts = if start.is_some() { 1 } else { self.0.restarts };
-        let search = |restart: usize| {
-            let mut rng = run.rng(Stream::Restart(restart as u64));
-            let k = self.0.k as u32;
-            let labels = match start {
-                Some(labels) => labels.iter().map(|label| label % k).collect(),
-                None => (0..profiles.len()).map(|_| rng.below(self.0.k) as u32).collect(),
-            };
-            let reassignment = Reassignment::new(profiles, omega, self.0.k, labels);
-            self.reassign(reassignment, &mut rng, &passes, run)
-        };
-        (0..restarts).into_par_iter().map(search).collect()
+        let passes = AtomicU64::new(0);
+        let tick = || run.tick("reassigning", passes.fetch_add(1, Ordering::Relaxed) + 1, None);
+        let ends: Vec<OnceLock<Result<End>>> = (0..restarts).map(|_| OnceLock::new()).collect();
+        rayon::scope_fifo(|scope| {
+            for (restart, end) in ends.iter().enumerate() {
+                let tick = &tick;
+                scope.spawn_fifo(move |scope| {
+                    let mut rng = run.rng(Stream::Restart(restart as u64));
+                    let k = self.0.k;
+                    let labels = match start {
+                        Some(labels) => labels.iter().map(|label| label % k as u32).collect(),
+                        None => (0..profiles.len()).map(|_| rng.below(k) as u32).collect(),
+                    };
+                    let reassignment = Reassignment::new(profiles, omega, k, labels);
+                    self.go_on(Search::new(reassignment, rng), end, scope, run, tick);
+                });
+            }
+        });
+        ends.into_iter().map(|end| end.into_inner().expect("every start ends")).collect()
     }
 
-    /// Passes until one moves nothing.
-    fn reassign(
-        &self,
-        mut reassignment: Reassignment<'_>,
-        rng: &mut Rng,
-        passes: &AtomicU64,
-        run: &Run,
-    ) -> Result<End> {
-        let u = reassignment.labels().len();
-        // Visits between two looks at the cancel flag: some ten million additions.
-        let stride = (10_000_000 / reassignment.work().max(1)).min(u / EPOCHS).max(1);
-        let mut order: Vec<u32> = (0..u as u32).collect();
-        let mut trace = Vec::new();
-        let mut stop = Stop::MaxIterations;
-        while trace.len() < self.0.max_iter {
-            if self.0.order == WmiOrder::Random {
-                rng.shuffle(&mut order);
+    /// One pass, and the others later.
+    fn go_on<'a>(
+        &'a self,
+        mut search: Search<'a>,
+        end: &'a OnceLock<Result<End>>,
+        scope: &rayon::ScopeFifo<'a>,
+        run: &'a Run,
+        tick: &'a (impl Fn() -> Result<()> + Sync),
+    ) {
+        let done = search.pass(&self.0, run).and_then(|done| tick().map(|()| done));
+        match done {
+            Ok(false) => {
+                scope.spawn_fifo(move |scope| self.go_on(search, end, scope, run, tick));
             }
-            let mut moved = 0;
-            for part in order.chunks(stride) {
-                run.check()?;
-                moved += reassignment.visit(part);
+            done => {
+                let told = end.set(done.map(|_| search.into_end()));
+                debug_assert!(told.is_ok(), "a start ends once");
             }
-            reassignment.forget_rounding();
-            trace.push(reassignment.objective());
-            run.tick("reassigning", passes.fetch_add(1, Ordering::Relaxed) + 1, None)?;
-            if moved == 0 {
-                stop = Stop::Converged;
-                break;
-            }
-            reassignment.after_pass(moved);
         }
+    }
+}
+
+/// One start on its way.
+struct Search<'a> {
+    reassignment: Reassignment<'a>,
+    rng: Rng,
+    order: Vec<u32>,
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
+impl<'a> Search<'a> {
+    fn new(reassignment: Reassignment<'a>, rng: Rng) -> Self {
+        let order = (0..reassignment.labels().len() as u32).collect();
+        Search { reassignment, rng, order, trace: Vec::new(), stop: Stop::MaxIterations }
+    }
+
+    /// Visits all profiles; whether it was the last time.
+    fn pass(&mut self, params: &WmiParams, run: &Run) -> Result<bool> {
+        // Visits between two looks at the cancel flag: some ten million additions.
+        let u = self.order.len();
+        let stride = (10_000_000 / self.reassignment.work().max(1)).min(u / EPOCHS).max(1);
+        if params.order == WmiOrder::Random {
+            self.rng.shuffle(&mut self.order);
+        }
+        let mut moved = 0;
+        for part in self.order.chunks(stride) {
+            run.check()?;
+            moved += self.reassignment.visit(part);
+        }
+        self.reassignment.forget_rounding();
+        self.trace.push(self.reassignment.objective());
+        if moved == 0 {
+            self.stop = Stop::Converged;
+        } else {
+            self.reassignment.after_pass(moved);
+        }
+        Ok(moved == 0 || self.trace.len() == params.max_iter)
+    }
+
+    fn into_end(self) -> End {
+        let Search { reassignment, trace, stop, .. } = self;
         let convergence =
             Convergence { objective: trace.last().copied(), iterations: trace.len(), trace, stop };
-        Ok(End { labels: reassignment.into_labels(), convergence })
+        End { labels: reassignment.into_labels(), convergence }
     }
 }
 

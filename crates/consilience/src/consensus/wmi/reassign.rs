@@ -14,17 +14,24 @@
 //!
 //! All of it is one table with a row for every $j$ and every $n^q$ and a column for every $c$: a
 //! visit adds up a few contiguous rows, in vectors. Most visits of hard labels are decided
-//! [without a logarithm](super::screen).
+//! [without a logarithm](super::screen), and once most profiles are where they belong,
+//! [at a glance](super::glance).
 
 use super::drift::{Change, Drift};
+use super::glance::Glance;
 use super::screen::{self, LANES, Lane, Masses};
 use crate::ensemble::{Code, Profiles, with_codes};
 use crate::linalg::{vectorised, xlogx, xlogx_branchless};
 
+/// Visits whose profiles are looked up ahead, all at once: one after the other each would wait for
+/// memory.
+const AHEAD: usize = 32;
+
 /// What one profile adds to one row.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// Where the row's lanes begin.
+    /// Which row it is, and where its lanes begin.
+    index: usize,
     row: usize,
     /// Its weight times its membership.
     delta: f64,
@@ -56,13 +63,16 @@ pub(super) struct Reassignment<'a> {
     sizes: Vec<usize>,
     /// Differences of cost up to this are ties.
     margin: f64,
-    /// What spares visits, once few profiles move.
+    /// What tells profiles that stay from their labels, where all is whole, hard and labelled.
+    glance: Option<Glance>,
+    /// What spares visits elsewhere, once few profiles move.
     drift: Option<Drift>,
     /// The smallest weight, and one that few are above.
     light: f64,
     heavy: f64,
-    /// Where the rows of every member begin in the table.
+    /// Where the rows of every member begin in the table, and which cluster is its first.
     rows: Vec<usize>,
+    firsts: Vec<usize>,
     /// Scratch of a visit.
     entries: Vec<Entry>,
     costs: Vec<Lane>,
@@ -109,10 +119,12 @@ impl<'a> Reassignment<'a> {
             labels,
             sizes: vec![0; k],
             margin: MARGIN * profiles.total_weight() * total_omega,
+            glance: None,
             drift: None,
             light,
             heavy,
             rows: profiles.members().iter().map(|m| m.clusters.start * width).collect(),
+            firsts: profiles.members().iter().map(|m| m.clusters.start).collect(),
             entries: Vec::new(),
             costs: vec![[0.0; LANES]; width],
         };
@@ -146,8 +158,7 @@ impl<'a> Reassignment<'a> {
     /// Whether a visit of profile `s` would be left out.
     #[cfg(test)]
     pub(super) fn is_settled(&self, s: usize) -> bool {
-        let own = self.labels[s] as usize;
-        self.drift.as_ref().is_some_and(|drift| drift.settles(s, own))
+        self.stays(s, self.labels[s] as usize)
     }
 
     /// Makes the table what it would be without the rounding of all moves.
@@ -190,10 +201,24 @@ impl<'a> Reassignment<'a> {
     /// Told how many of all profiles a pass moved, spares from now on the visits that cannot change
     /// anything, if that pays.
     pub(super) fn after_pass(&mut self, moved: usize) {
+        // With fewer profiles than clusters the tables cost more than they spare.
+        let many = self.labels.len() > self.profiles.n_clusters();
+        if self.glance.is_some() || many && self.begin_to_glance() {
+            return;
+        }
         let few = if self.screen.is_some() { FEW_IF_SCREENED } else { FEW };
         if moved <= self.labels.len() / few {
             self.spare_visits();
         }
+    }
+
+    /// Decides from now on at a glance what can be decided so; whether anything can.
+    pub(super) fn begin_to_glance(&mut self) -> bool {
+        if self.screen.is_some() && self.whole && !self.profiles.has_missing() {
+            let r = self.profiles.n_members();
+            self.glance = Glance::new(self.k, self.heavy, r, &self.mass, self.width);
+        }
+        self.glance.is_some()
     }
 
     /// Spares from now on the visits that cannot change anything.
@@ -249,19 +274,51 @@ impl<'a> Reassignment<'a> {
             #[inline(always)]
             || {
                 let mut moved = 0;
-                for &s in order {
-                    moved += usize::from(self.visit_one(s as usize));
+                for part in order.chunks(AHEAD) {
+                    self.look_up(part);
+                    for &s in part {
+                        moved += usize::from(self.visit_one(s as usize));
+                    }
                 }
                 moved
             },
         )
     }
 
+    /// Fetches from memory what visits of these profiles will read.
+    #[inline(always)]
+    fn look_up(&self, part: &[u32]) {
+        let r = self.rows.len();
+        let mut touched = 0.0;
+        with_codes!(self.profiles.codes(), codes => {
+            for &s in part {
+                let first = codes.get(s as usize * r).and_then(|code| code.index()).unwrap_or(0);
+                let own = self.labels[s as usize] as usize;
+                touched += self.profiles.weights()[s as usize] + (first + own) as f64;
+            }
+        });
+        std::hint::black_box(touched);
+    }
+
+    /// Whether profile `s`, in cluster `own`, is known to stay.
+    #[inline(always)]
+    fn stays(&self, s: usize, own: usize) -> bool {
+        if let Some(glance) = &self.glance {
+            let w = self.profiles.weights()[s];
+            return self.lightest > 0.0
+                && with_codes!(self.profiles.codes(), codes => {
+                    let codes = &codes[s * self.firsts.len()..][..self.firsts.len()];
+                    glance.stays(codes, &self.firsts, own, w)
+                });
+        }
+        self.drift.as_ref().is_some_and(|drift| drift.settles(s, own))
+    }
+
     /// Moves profile `s` to where it costs least, if that is less than where it is.
     #[inline(always)]
     fn visit_one(&mut self, s: usize) -> bool {
         let own = self.labels[s] as usize;
-        if self.drift.as_ref().is_some_and(|drift| drift.settles(s, own)) {
+        if self.stays(s, own) {
             return false;
         }
         let (to, lead) = self.look(s, own).unwrap_or_else(
@@ -331,43 +388,47 @@ impl<'a> Reassignment<'a> {
     /// member's total where there is one.
     #[inline(always)]
     fn read(&mut self, s: usize) {
-        let Self { profiles, omega, entries, rows, width, .. } = self;
-        let totals = profiles.n_clusters() * *width;
+        let Self { profiles, omega, entries, firsts, width, .. } = self;
+        let totals = profiles.n_clusters();
         let has_missing = profiles.has_missing();
         let delta = profiles.weights()[s];
+        let entry = |index: usize, delta: f64, factor: f64| Entry {
+            index,
+            row: index * *width,
+            delta,
+            factor,
+        };
         entries.clear();
         if profiles.is_hard() {
             with_codes!(profiles.codes(), codes => {
-                let codes = &codes[s * rows.len()..][..rows.len()];
-                for (h, ((code, row), omega)) in codes.iter().zip(&*rows).zip(*omega).enumerate() {
+                let codes = &codes[s * firsts.len()..][..firsts.len()];
+                for (h, ((code, first), omega)) in codes.iter().zip(&*firsts).zip(*omega).enumerate()
+                {
                     if let Some(c) = code.index() {
-                        let row = row + c * *width;
-                        entries.push(Entry { row, delta, factor: -omega });
+                        entries.push(entry(first + c, delta, -omega));
                         if has_missing {
-                            let row = totals + h * *width;
-                            entries.push(Entry { row, delta, factor: *omega });
+                            entries.push(entry(totals + h, delta, *omega));
                         }
                     }
                 }
             });
         } else {
-            for (h, (first, omega)) in rows.iter().zip(*omega).enumerate() {
-                let row = |c: usize| first + c * *width;
+            for (h, (first, omega)) in firsts.iter().zip(*omega).enumerate() {
                 let before = entries.len();
                 if let Some(memberships) = profiles.memberships(s, h) {
                     for (c, p) in memberships.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                        entries.push(Entry { row: row(c), delta: delta * p, factor: -omega });
+                        entries.push(entry(first + c, delta * p, -omega));
                     }
                 } else if let Some(c) = profiles.label(s, h) {
-                    entries.push(Entry { row: row(c), delta, factor: -omega });
+                    entries.push(entry(first + c, delta, -omega));
                 }
                 if has_missing && entries.len() > before {
-                    entries.push(Entry { row: totals + h * *width, delta, factor: *omega });
+                    entries.push(entry(totals + h, delta, *omega));
                 }
             }
         }
         if !has_missing {
-            entries.push(Entry { row: totals, delta, factor: self.total_omega });
+            entries.push(entry(totals, delta, self.total_omega));
         }
     }
 
@@ -425,6 +486,15 @@ impl<'a> Reassignment<'a> {
             }
         }
         self.find_lightest();
+        if let Some(glance) = &mut self.glance {
+            // Without gaps the total comes last.
+            let (total, clusters) = self.entries.split_last().expect("a total for all members");
+            for c in [from, to] {
+                let mass = |row: usize| self.mass[row + c / LANES][c % LANES];
+                let cells = clusters.iter().map(|entry| (entry.index, mass(entry.row)));
+                glance.update(cells, c, mass(total.row));
+            }
+        }
     }
 
     /// How much the move of the profile read last, of mass $v$, can change the costs of others of

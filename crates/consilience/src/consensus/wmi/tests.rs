@@ -56,21 +56,36 @@ fn labels(u: usize, k: usize, draw: u64) -> Vec<u32> {
     (0..u).map(|_| rng.below(k) as u32).collect()
 }
 
-/// The labels after every pass, with or without sparing visits, screened or computed.
+/// How visits are saved, besides computing the costs of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Saving {
+    Nothing,
+    Drift,
+    Screen,
+    ScreenAndDrift,
+    ScreenAndGlance,
+}
+
+use Saving::{Drift, Nothing, Screen, ScreenAndDrift, ScreenAndGlance};
+
+/// The labels after every pass.
 fn passes(
     profiles: &Profiles,
     omega: &[f64],
     k: usize,
     draw: u64,
-    (spare, screen): (bool, bool),
+    saving: Saving,
 ) -> Vec<Vec<u32>> {
     let start = labels(profiles.len(), k, draw);
     let mut search = Reassignment::new(profiles, omega, k, start);
-    if !screen {
+    if matches!(saving, Nothing | Drift) {
         search = search.without_screen();
     }
-    if spare {
+    if matches!(saving, Drift | ScreenAndDrift) {
         search.spare_visits();
+    }
+    if saving == ScreenAndGlance {
+        search.begin_to_glance();
     }
     let mut rng = Rng::new(draw, Stream::Order);
     (0..12)
@@ -191,8 +206,8 @@ proptest! {
     ) {
         let profiles = profiles(&ensemble);
         for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
-            let all = passes(&profiles, &omega, k, draw, (false, false));
-            for how in [(true, false), (false, true), (true, true)] {
+            let all = passes(&profiles, &omega, k, draw, Nothing);
+            for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance] {
                 prop_assert_eq!(&passes(&profiles, &omega, k, draw, how), &all);
             }
         }
@@ -277,8 +292,8 @@ fn sparing_visits_changes_no_move_in_large_ensembles() {
     for seed in 0..4 {
         for (profiles, k) in [(noisy(seed, false), 4), (noisy(seed, true), 5)] {
             for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
-                let all = passes(&profiles, &omega, k, seed, (false, false));
-                for how in [(true, false), (false, true), (true, true)] {
+                let all = passes(&profiles, &omega, k, seed, Nothing);
+                for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance] {
                     assert_eq!(passes(&profiles, &omega, k, seed, how), all);
                 }
             }
@@ -310,6 +325,24 @@ fn late_visits_are_spared() {
     // Nothing moved in the last pass, so nearly all are known to stay.
     let spared = order.iter().filter(|&&s| search.is_settled(s as usize)).count();
     assert!(spared > profiles.len() / 2, "{spared} of {}", profiles.len());
+}
+
+/// Nearly all that stay are told at a glance, also after moves.
+#[test]
+fn late_visits_are_told_at_a_glance() {
+    let profiles = noisy(1, false);
+    let omega = vec![1.0; profiles.n_members()];
+    let start = labels(profiles.len(), 4, 1);
+    let mut search = Reassignment::new(&profiles, &omega, 4, start);
+    assert!(search.begin_to_glance());
+    let order: Vec<u32> = (0..profiles.len() as u32).collect();
+    while search.visit(&order) > 0 {}
+    let told = order.iter().filter(|&&s| search.is_settled(s as usize)).count();
+    assert!(told > profiles.len() / 2, "{told} of {}", profiles.len());
+    assert!(
+        !Reassignment::new(&noisy(1, true), &omega, 4, vec![0; noisy(1, true).len()])
+            .begin_to_glance()
+    );
 }
 
 #[test]

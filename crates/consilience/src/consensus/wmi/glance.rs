@@ -1,0 +1,160 @@
+//! Which profiles surely stay, told at a glance: by adding up whole numbers.
+//!
+//! For a unit of weight a profile of weight $w$ gains by joining a cluster $c$ the mean, over the
+//! weights between $T_{cj}$ and $T_{cj} + w$, of the logarithm, added up over its labels $j$, less the
+//! same of the totals $n_c$; and where it is it has the mean between $T_{cj} - w$ and $T_{cj}$. Let $W$
+//! be a weight that few profiles exceed. For all $w \le W$ the former is at most
+//!
+//! $$ \ln (T_{cj} + W/2) - \ln n_c, $$
+//!
+//! as the logarithm is concave and rises, and the latter, with $x = \min(1, W / T_{cj})$, at least
+//!
+//! $$ \ln T_{cj} - \ell(x) - \ln n_c, \qquad \ell(x) = \sum_{i \ge 1} \frac{x^i}{i (i + 1)} \le
+//!    \frac x2 + \frac{x^2}6 + \frac{x^3}{12} + \frac{x^4}4 . $$
+//!
+//! Neither depends on the profile but for its labels, so both are kept in tables, as multiples of
+//! $2^{-16}$, the one too large and the other too small by about that; a move changes two columns in the rows of its
+//! labels. A profile whose sum of the one, in all other clusters, is below its sum of the other, in
+//! its own, stays. After the first pass or two that is nearly all of them.
+
+use super::screen::{LANES, Lane};
+use crate::ensemble::Code;
+use crate::linalg::ln_branchless;
+
+/// Columns handled together.
+const WIDE: usize = 8;
+type Wide = [i32; WIDE];
+
+/// Units in 1.
+const UNITS: f64 = 65536.0;
+
+/// The most groups of columns that are added up together, so as to stay in registers.
+const SLAB: usize = 4;
+
+/// Sums of bounds on what clusters are worth to profiles.
+pub(super) struct Glance {
+    /// Groups of columns in a row.
+    width: usize,
+    /// $W$.
+    heavy: f64,
+    /// How many members there are.
+    r: f64,
+    /// What joining is worth at most, a row for every cluster of a member.
+    joining: Vec<Wide>,
+    /// What staying is worth at least, the same rows.
+    staying: Vec<i32>,
+    /// What the totals take off at least where one joins, and at most where one stays.
+    off_joining: Vec<Wide>,
+    off_staying: Vec<i32>,
+    /// Room for an update.
+    masses: Vec<f64>,
+    bounds: Vec<(i32, i32)>,
+}
+
+impl Glance {
+    /// Bounds for profiles of weight at most `heavy` in `r` members with these masses, rows of
+    /// `width` lanes with a column for each of `k` clusters, the totals last; if sums fit. All masses
+    /// are whole numbers.
+    pub(super) fn new(k: usize, heavy: f64, r: usize, mass: &[Lane], width: usize) -> Option<Self> {
+        let rows = mass.len() / width - 1;
+        let most: f64 = mass.as_flattened().iter().copied().fold(heavy, f64::max);
+        let wide = k.div_ceil(WIDE);
+        if wide > SLAB || r as f64 * (2.0 * most).ln() * UNITS >= f64::from(i32::MAX / 4) {
+            return None;
+        }
+        let mut glance = Glance {
+            width: wide,
+            heavy,
+            r: r as f64,
+            joining: vec![[0; WIDE]; rows * wide],
+            staying: vec![0; rows * wide * WIDE],
+            // Columns that only fill up the last group are worth least of all.
+            off_joining: vec![[i32::MIN / 2; WIDE]; wide],
+            off_staying: vec![0; wide * WIDE],
+            bounds: vec![(0, 0); rows.max(r)],
+            masses: Vec::with_capacity(rows.max(r)),
+        };
+        for c in 0..k {
+            let at = |row: usize| mass[row * width + c / LANES][c % LANES];
+            glance.update((0..rows).map(|row| (row, at(row))), c, at(rows));
+        }
+        Some(glance)
+    }
+
+    /// Notes that column `c` has these masses now, each with its row, and the total `n`.
+    #[inline(always)]
+    pub(super) fn update(
+        &mut self,
+        cells: impl Iterator<Item = (usize, f64)> + Clone,
+        c: usize,
+        n: f64,
+    ) {
+        let Self { width, heavy, joining, staying, masses, bounds, .. } = self;
+        masses.clear();
+        masses.extend(cells.clone().map(|(_, t)| t));
+        for (&t, bounds) in masses.iter().zip(&mut *bounds) {
+            let most = ln_branchless(t + 0.5 * *heavy);
+            // Nobody stays where there is nothing; any number will do.
+            let t = if t > 1.0 { t } else { 1.0 };
+            let x = *heavy / t;
+            let x = if x < 1.0 { x } else { 1.0 };
+            let loss = x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 12.0 + x * 0.25)));
+            *bounds = (units(most) + 1, units(ln_branchless(t) - loss) - 1);
+        }
+        for ((row, _), bounds) in cells.zip(&*bounds) {
+            let at = row * *width + c / WIDE;
+            joining[at][c % WIDE] = bounds.0;
+            staying[at * WIDE + c % WIDE] = bounds.1;
+        }
+        let off = units(self.r * ln_branchless(if n > 1.0 { n } else { 1.0 }));
+        self.off_joining[c / WIDE][c % WIDE] = 1 - off;
+        self.off_staying[c] = 1 + off;
+    }
+
+    /// Whether the profile with these codes, of weight `w` and in cluster `own`, surely stays. No
+    /// cluster may be empty, and `firsts` are the first rows of the members.
+    #[inline(always)]
+    pub(super) fn stays<C: Code>(&self, codes: &[C], firsts: &[usize], own: usize, w: f64) -> bool {
+        w <= self.heavy
+            && match self.width {
+                1 => self.compare::<1, C>(codes, firsts, own),
+                2 => self.compare::<2, C>(codes, firsts, own),
+                3 => self.compare::<3, C>(codes, firsts, own),
+                SLAB => self.compare::<SLAB, C>(codes, firsts, own),
+                _ => false,
+            }
+    }
+
+    #[inline(always)]
+    fn compare<const B: usize, C: Code>(&self, codes: &[C], firsts: &[usize], own: usize) -> bool {
+        let mut sums: [Wide; B] = self.off_joining[..B].try_into().expect("B groups");
+        let mut stay = -self.off_staying[own];
+        for (code, first) in codes.iter().zip(firsts) {
+            let Some(c) = code.index() else { return false };
+            let at = (first + c) * B;
+            let row: &[Wide; B] = self.joining[at..at + B].try_into().expect("B groups");
+            for b in 0..B {
+                for l in 0..WIDE {
+                    sums[b][l] += row[b][l];
+                }
+            }
+            stay += self.staying[at * WIDE + own];
+        }
+        sums[own / WIDE][own % WIDE] = i32::MIN;
+        let mut most = [i32::MIN; WIDE];
+        for group in &sums {
+            for l in 0..WIDE {
+                most[l] = most[l].max(group[l]);
+            }
+        }
+        most.into_iter().fold(i32::MIN, i32::max) < stay
+    }
+}
+
+/// The nearest whole number of units, by way of the bits of a number so large that its last bit
+/// counts them: unlike a conversion this becomes vector instructions.
+#[inline(always)]
+fn units(x: f64) -> i32 {
+    const ROUNDER: f64 = (3u64 << 51) as f64;
+    (x * UNITS + ROUNDER).to_bits() as i32
+}
