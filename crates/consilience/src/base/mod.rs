@@ -4,7 +4,6 @@
 // that `pulp::Arch::dispatch` runs.
 #![allow(clippy::inline_always)]
 
-mod consensus_rows;
 pub mod correlation;
 mod distance;
 mod exact_sum;
@@ -22,7 +21,6 @@ mod start;
 mod stats;
 mod table;
 
-pub use consensus_rows::{cluster_consensus_rows, consensus_rows};
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
 pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};

@@ -9,11 +9,14 @@ use crate::run::Run;
 /// small beside the data. A fixed number, so that memory does not depend on the machine.
 const WAVE: usize = 4;
 
+/// Scores that differ by no more than this share are equal.
+const ROUNDING: f64 = 1e-12;
+
 /// How many fits are held at once, the best so far included.
 pub(crate) const FITS_HELD: u64 = WAVE as u64 + 1;
 
 /// Runs `fit(i)` for every restart `i` and keeps the one with the largest `score`, the first of
-/// equals; with the scores of all.
+/// those that only rounding tells apart; with the scores of all.
 ///
 /// # Panics
 ///
@@ -33,7 +36,8 @@ pub(crate) fn best_of_restarts<T: Send>(
         for fit in wave.map(&fit).collect::<Result<Vec<T>>>()? {
             scores.push(score(&fit));
             let last = scores[scores.len() - 1];
-            if best.as_ref().is_none_or(|best| last > score(best)) {
+            let beats = |so_far: f64| last > so_far + ROUNDING * so_far.abs();
+            if best.as_ref().is_none_or(|best| beats(score(best))) {
                 best = Some(fit);
             }
         }
@@ -48,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_first_of_the_best_is_kept_and_all_are_told() {
-        let heights = [1.0, 5.0, 3.0, 2.0, 0.0, 5.0, 4.0];
+        let heights = [1.0, 5.0, 3.0, 2.0, 0.0, 5.0 + 1e-14, 4.0];
         let run = Run::new(0).threads(2);
         let fit = |i: usize| Ok((i, heights[i]));
         let (best, scores) = best_of_restarts("", 7, &run, fit, |fit| fit.1).unwrap();

@@ -31,8 +31,10 @@
 //!   ($y_l \ge 10^{-12}$ within the logarithm).
 //! * *Missing labels*, as in the paper: a member's distribution within a cluster is that of the
 //!   objects it labels, and distances are summed over the members that label the object. Where a
-//!   member labels nothing of a cluster, its distribution over all objects stands in.
-//! * *An empty cluster* takes the object farthest from its centre.
+//!   member labels nothing of a cluster, its distribution over all objects stands in; the authors'
+//!   program draws a label.
+//! * *An empty cluster* takes the object farthest from its centre; the authors' program draws one.
+//! * *Stopping.* When labels stay; the authors' program when the sum of distances hardly changes.
 //!
 //! # Cost
 //!
@@ -40,6 +42,7 @@
 
 use rayon::prelude::*;
 
+use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -95,7 +98,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(t u r k)",
     memory: "O(u k + k K) a start",
     build: |k, settings| {
-        let default = KccParams::new(k.unwrap_or(0));
+        let default = KccParams::new(k.ok_or(Error::NeedsK { method: "kcc" })?);
         let utilities = [
             ("category", Utility::Category),
             ("entropy", Utility::Entropy),
@@ -215,12 +218,11 @@ impl KccParams {
 
     /// Proves the parameters valid, whatever the data.
     pub fn check(self) -> Result<Kcc> {
-        let counts = [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)];
-        for (name, count) in counts {
-            if count == 0 {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
+        Error::unless_at_least_one([
+            ("k", self.k),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+        ])?;
         if !self.p.is_finite() || self.p <= 1.0 {
             return Err(Error::parameter("p", "finite and above 1", self.p));
         }
@@ -244,22 +246,16 @@ impl ConsensusMethod for Kcc {
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, k, all) = (shape.u as u64, self.0.k as u64, shape.total_clusters as u64);
         // Distances and labels; counts, the partial counts of sixteen chunks, and the table.
-        self.0.restarts as u64 * 8 * (u * (k + 4) + 20 * k * all) + 8 * u
+        FITS_HELD * 8 * (u * (k + 4) + 20 * k * all) + 8 * u
     }
 
     fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        run.tick("k-means on labels", 0, Some(self.0.restarts as u64))?;
         let problem = Problem::new(profiles, &self.0);
-        let start = |i: u64| problem.descend(&mut run.rng(Stream::Restart(i)), run);
-        let all: Vec<Descent> =
-            (0..self.0.restarts as u64).into_par_iter().map(start).collect::<Result<_>>()?;
-        let objectives: Vec<f64> = all.iter().map(Descent::objective).collect();
-        // Sums that differ by rounding are equal.
-        let better = |best: Descent, next: Descent| {
-            let less = best.objective() - 1e-12 * best.objective().abs();
-            if next.objective() < less { next } else { best }
-        };
-        let won = all.into_iter().reduce(better).expect("at least one start");
+        let descend = |i: usize| problem.descend(&mut run.rng(Stream::Restart(i as u64)), run);
+        let score = |descent: &Descent| -descent.objective();
+        let restarts = self.0.restarts;
+        let (won, scores) = best_of_restarts("k-means on labels", restarts, run, descend, score)?;
+        let objectives = scores.into_iter().map(|score| -score).collect();
         let mut consensus = Consensus::from_labels(won.labels, self.0.k);
         consensus.convergence = Convergence {
             objective: won.trace.last().copied(),

@@ -15,7 +15,8 @@
 //! # Where we depart from the paper
 //!
 //! * *Starts* by k-means++; the best of ten.
-//! * *Missing labels* are nought in $h_i$, as the paper treats incomplete members.
+//! * *Missing labels* are nought in $h_i$: a label that is absent agrees with none, and the identity
+//!   with the normalised cut of $H H^T$ holds as it stands.
 //! * *Soft members.* $H$ holds memberships.
 //!
 //! # Cost
@@ -24,10 +25,11 @@
 
 use rayon::prelude::*;
 
+use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
-use crate::consensus::outcome::{Consensus, Convergence, Stop};
+use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -60,7 +62,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(t u r k)",
     memory: "O(u k + K k)",
     build: |k, settings| {
-        let mut params = SecParams::new(k.unwrap_or(1));
+        let mut params = SecParams::new(k.ok_or(Error::NeedsK { method: "sec" })?);
         if let Some(restarts) = settings.integer("restarts")? {
             params = params.restarts(restarts);
         }
@@ -126,21 +128,20 @@ impl ConsensusMethod for Sec {
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
         let partial_sums = u.div_ceil(8192) * all * k;
-        8 * (u * (k + 6) + 6 * all * k + partial_sums)
+        8 * (3 * u + FITS_HELD * (u * (k + 4) + 6 * all * k + partial_sums))
     }
 
     fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
         let problem = Problem::new(profiles);
-        let mut best: Option<Fit> = None;
-        for i in 0..self.0.restarts as u64 {
-            let fit = problem.fit(self.0.k, self.0.max_iter, i, run)?;
-            if best.as_ref().is_none_or(|best| fit.objective() < best.objective()) {
-                best = Some(fit);
-            }
-        }
-        let best = best.expect("restarts is at least 1");
+        let fit = |i: usize| problem.fit(self.0.k, self.0.max_iter, i as u64, run);
+        let score = |fit: &Fit| -fit.objective();
+        let (best, ends) = best_of_restarts("weighted k-means", self.0.restarts, run, fit, score)?;
+        let mut diagnostics = Diagnostics::default();
+        let ends = ends.into_iter().map(|score| -score).collect();
+        diagnostics.push("restart_sums_of_squares", Value::List(ends));
         Ok(Consensus {
+            diagnostics,
             convergence: Convergence {
                 objective: Some(best.objective()),
                 iterations: best.trace.len() - 1,
@@ -266,7 +267,7 @@ impl<'a> Problem<'a> {
         let (mut labels, mut distances) = self.nearest(&centres);
         let mut trace = vec![self.objective(&distances)];
         for _ in 0..max_iter {
-            run.tick("weighted k-means", trace.len() as u64, None)?;
+            run.check()?;
             self.fill(&mut labels, &mut distances, k);
             centres = self.centres(&labels, k);
             let (next, to_centres) = self.nearest(&centres);

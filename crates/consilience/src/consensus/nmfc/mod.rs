@@ -45,12 +45,12 @@
 //!
 //! # Cost
 //!
-//! Time $O(t u (r k + k^2))$ for $t$ steps and that of k-means on the rows of $S$, $O(u r^2 + K^3 +
-//! t' u K k)$; memory $O(K^2 + u K)$, which is the start's, else $O(u k)$.
+//! Time $O(t u (r k + k^2))$ for $t$ steps and that of k-means on the rows of $S$, $O(u r^2 +
+//! t' (u r k + K^2 k))$; memory $O(K^2 + u k + K k)$.
 
 use rayon::prelude::*;
 
-use crate::base::cluster_consensus_rows;
+use crate::base::{Effort, FITS_HELD, RowKMeans, Rows, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -98,10 +98,10 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             help: "largest number of steps; random starts want 500",
         },
     ],
-    time: "O(t u (r k + k^2) + K^3 + t' u K k)",
-    memory: "O(K^2 + u K)",
+    time: "O(u r^2 + t u (r k + k^2) + t' (u r k + K^2 k))",
+    memory: "O(K^2 + u k + K k)",
     build: |k, settings| {
-        let default = NmfcParams::new(k.unwrap_or(0));
+        let default = NmfcParams::new(k.ok_or(Error::NeedsK { method: "nmfc" })?);
         let inits = [("kc", NmfcInit::ConsensusRows), ("random", NmfcInit::Random)];
         let params = NmfcParams {
             weighted: settings.flag("weighted")?.unwrap_or(default.weighted),
@@ -119,6 +119,9 @@ const BLUR: f64 = 0.05;
 
 /// Labels must stand still for so many steps, and weights are learned after so many.
 const STILL: usize = 20;
+
+/// The most iterations of the k-means at the start.
+const ROUNDS: usize = 300;
 
 /// Keeps denominators from 0.
 const TINY: f64 = 1e-16;
@@ -184,12 +187,11 @@ impl NmfcParams {
 
     /// Proves the parameters valid, whatever the data.
     pub fn check(self) -> Result<Nmfc> {
-        let counts = [("k", self.k), ("restarts", self.restarts), ("max_iter", self.max_iter)];
-        for (name, count) in counts {
-            if count == 0 {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
+        Error::unless_at_least_one([
+            ("k", self.k),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+        ])?;
         Ok(Nmfc(self))
     }
 }
@@ -209,14 +211,13 @@ impl ConsensusMethod for Nmfc {
 
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
-        let order = u.min(all);
-        // The Gram matrix and its decomposition, points and what k-means packs of them; or the
-        // factors of all starts.
         let start = match self.0.init {
-            NmfcInit::ConsensusRows => 5 * order * order + 2 * u * order + 4 * u,
-            NmfcInit::Random => self.0.restarts as u64 * (4 * u * k + 20 * all * k),
+            NmfcInit::ConsensusRows => {
+                RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.0.k)
+            }
+            NmfcInit::Random => 8 * FITS_HELD * (4 * u * k + 20 * all * k),
         };
-        8 * (all * all + start + 6 * u * k + 20 * all * k)
+        start + 8 * (all * all + 6 * u * k + 20 * all * k)
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
@@ -230,27 +231,22 @@ impl ConsensusMethod for Nmfc {
             }
             (None, NmfcInit::ConsensusRows) => {
                 run.tick("k-means on the consensus matrix", 0, None)?;
-                let k = p.k.min(profiles.len());
-                let labels = cluster_consensus_rows(profiles, k, p.restarts, run)?.labels;
-                self.descend(&problem, problem.blurred(&labels), run)?
+                let rows = RowKMeans::new(profiles, Rows::Coassociation, p.k.min(profiles.len()));
+                let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
+                let (kmeans, _) = rows.fit(None, effort, run)?;
+                self.descend(&problem, problem.blurred(&kmeans.labels), run)?
             }
             (None, NmfcInit::Random) => {
-                let descend = |i: u64| {
-                    run.check()?;
-                    let mut rng = run.rng(Stream::Restart(i));
+                let descend = |i: usize| {
+                    let mut rng = run.rng(Stream::Restart(i as u64));
                     // An exact 0 would stay 0 for ever.
                     let drawn = (0..profiles.len() * p.k).map(|_| rng.unit() + 1e-3).collect();
-                    self.descend(&problem, Matrix::from_vec(profiles.len(), p.k, drawn), run)
+                    let drawn = Matrix::from_vec(profiles.len(), p.k, drawn);
+                    let found = self.descend(&problem, drawn, run)?;
+                    Ok((-problem.misfit(&found.labels, &found.state.a), found))
                 };
-                let all = (0..p.restarts as u64).into_par_iter().map(|i| {
-                    let found = descend(i)?;
-                    Ok((problem.misfit(&found.labels, &found.state.a), found))
-                });
-                let all: Vec<(f64, Descent)> = all.collect::<Result<_>>()?;
-                let better = |best: (f64, Descent), next: (f64, Descent)| {
-                    if next.0 < best.0 { next } else { best }
-                };
-                all.into_iter().reduce(better).expect("at least one start").1
+                let of = |found: &(f64, Descent)| found.0;
+                best_of_restarts("factorising", p.restarts, run, descend, of)?.0.1
             }
         };
         let mut membership = won.state.q;
