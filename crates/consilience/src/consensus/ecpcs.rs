@@ -61,7 +61,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u^2 K + t K^3)",
     memory: "O(K^2 + u K)",
     build: |k, settings| {
-        let mut params = EcpcsHcParams::new(k.unwrap_or(0));
+        let mut params = EcpcsHcParams::new(k.ok_or(Error::NeedsK { method: "ecpcs-hc" })?);
         if let Some(steps) = settings.integer("steps")? {
             params = params.steps(steps);
         }

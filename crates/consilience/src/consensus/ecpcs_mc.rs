@@ -63,7 +63,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u r^2 + T K^3 + u r k) for walks of T steps",
     memory: "O(K^2 + u k)",
     build: |k, settings| {
-        let mut params = EcpcsMcParams::new(k.unwrap_or(1));
+        let mut params = EcpcsMcParams::new(k.ok_or(Error::NeedsK { method: "ecpcs-mc" })?);
         if let Some(steps) = settings.integer("steps")? {
             params = params.steps(steps);
         }

@@ -97,7 +97,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u r^2 + K^3 + u r k); O(t u^2 r) more for kl and exponential",
     memory: "O(K^2 + u k)",
     build: |k, settings| {
-        let mut params = GwcaParams::new(k.unwrap_or(0));
+        let mut params = GwcaParams::new(k.ok_or(Error::NeedsK { method: "gwca" })?);
         let divergences = [
             ("euclidean", Divergence::Euclidean),
             ("kl", Divergence::KullbackLeibler),

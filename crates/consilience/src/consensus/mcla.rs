@@ -56,7 +56,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u r^2 + K^2 + u r k), and the cut of a graph of K vertices",
     memory: "O(K^2 + u k)",
     build: |k, settings| {
-        let mut params = MclaParams::new(k.unwrap_or(1));
+        let mut params = MclaParams::new(k.ok_or(Error::NeedsK { method: "mcla" })?);
         if let Some(imbalance) = settings.real("imbalance")? {
             params = params.imbalance(imbalance);
         }

@@ -89,8 +89,9 @@ impl PtaParams {
     }
 
     fn from_settings(k: Option<usize>, settings: &Settings) -> Result<Self> {
+        let k = k.ok_or(Error::NeedsK { method: "pta" })?;
         let neighbours = settings.integer("neighbours")?;
-        Ok(PtaParams { k: k.unwrap_or(0), neighbours, steps: settings.integer("steps")? })
+        Ok(PtaParams { k, neighbours, steps: settings.integer("steps")? })
     }
 
     /// How many elite neighbours a profile has, at least 1.

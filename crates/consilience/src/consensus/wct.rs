@@ -75,7 +75,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
     build: |k, settings| {
-        let mut params = WctParams::new(k.unwrap_or(0));
+        let mut params = WctParams::new(k.ok_or(Error::NeedsK { method: "wct" })?);
         if let Some(decay) = settings.real("decay")? {
             params = params.decay(decay);
         }

@@ -126,7 +126,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(t u^3 + u^2 r), soft members O(t u^2 K) more",
     memory: "O(u^2): six matrices of u x u",
     build: |k, settings| {
-        let mut params = RceParams::new(k.unwrap_or(0));
+        let mut params = RceParams::new(k.ok_or(Error::NeedsK { method: "rce" })?);
         if settings.text("lambda1") == Some("grid") {
             params = params.tune_lambda1();
         } else if let Some(lambda1) = settings.real("lambda1")? {

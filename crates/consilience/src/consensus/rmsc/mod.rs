@@ -117,7 +117,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(t (u^3 + u^2 r))",
     memory: "O(u^2 r): r + 12 matrices of u x u",
     build: |k, settings| {
-        let default = RmscParams::new(k.unwrap_or(0));
+        let default = RmscParams::new(k.ok_or(Error::NeedsK { method: "rmsc" })?);
         let symmetries = [("mean", Symmetry::Mean), ("stationary", Symmetry::Stationary)];
         let params = RmscParams {
             lambda: settings.real("lambda")?.unwrap_or(default.lambda),
