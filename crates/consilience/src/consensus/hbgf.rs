@@ -47,7 +47,7 @@ use crate::consensus::method::{
 };
 use crate::consensus::outcome::{Consensus, Value};
 use crate::ensemble::{Chunks, Factor, Profiles};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::run::Run;
 
@@ -84,7 +84,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
     build: |k, settings| {
-        let mut params = HbgfParams::new(k.unwrap_or(1));
+        let mut params = HbgfParams::new(k.ok_or(Error::NeedsK { method: "hbgf" })?);
         let ways = [("spectral", HbgfPartition::Spectral), ("cut", HbgfPartition::Cut)];
         if let Some(way) = settings.choice("partition", &ways)? {
             params = params.partition(way);
@@ -175,8 +175,11 @@ impl ConsensusMethod for Hbgf {
             HbgfPartition::Cut => {
                 let v = Chunks::most(shape.n, shape.u, self.0.k) as u64;
                 // Memberships of soft members may join an object to every cluster.
-                let edges = v * (shape.total_clusters as u64);
-                96 * edges + 8 * (shape.n as u64 + 16 * v)
+                let degree = if shape.soft { shape.total_clusters } else { shape.r };
+                let vertices = v + shape.total_clusters as u64;
+                // An edge from both ends: in lists that grow by doubling, as whole numbers, in the
+                // copy for METIS and in its coarser graphs.
+                160 * v * degree as u64 + 8 * (shape.n as u64 + 32 * vertices)
             }
         }
     }

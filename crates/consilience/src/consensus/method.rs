@@ -49,6 +49,8 @@ pub struct Shape {
     pub total_clusters: usize,
     /// Whether some member does not label some profile.
     pub missing: bool,
+    /// Whether some member is soft, so that a profile may be in many clusters of it.
+    pub soft: bool,
 }
 
 impl Shape {
@@ -60,6 +62,7 @@ impl Shape {
             r: profiles.n_members(),
             total_clusters: profiles.n_clusters(),
             missing: profiles.has_missing(),
+            soft: !profiles.is_hard(),
         }
     }
 }

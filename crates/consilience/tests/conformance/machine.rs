@@ -58,7 +58,7 @@ pub(crate) fn threads_change_no_bit_in_large_ensembles(
         .into_iter()
         .map(|n| (n, 9))
         .find(|&(n, r)| {
-            let shape = Shape { n, u: n, r, total_clusters: 5 * r, missing: false };
+            let shape = Shape { n, u: n, r, total_clusters: 5 * r, missing: false, soft: false };
             build(info, ks(info, 4)[0]).cost(&shape) <= MODEST
         })
         .ok_or("needs more than 64 MiB for 150 objects")?;
@@ -108,7 +108,8 @@ pub(crate) fn memory_is_refused_before_it_is_taken(
             }
             match combine(&profiles, method.as_ref(), None, &run().memory(cost - 1)) {
                 Err(Error::Memory { needed, ceiling, what, .. })
-                    if (needed, ceiling) == (cost, cost - 1) && what.contains(info.name) => {}
+                    if (needed, ceiling) == (cost, cost - 1)
+                        && what.contains(method.info().name) => {}
                 other => return Err(format!("k {k:?}, below the cost: {other:?}")),
             }
             combine(&profiles, method.as_ref(), None, &run().memory(cost))
