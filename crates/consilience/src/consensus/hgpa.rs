@@ -61,7 +61,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(v r log v log k), v <= u + 100 k",
     memory: "O(v r)",
     build: |k, settings| {
-        let mut params = HgpaParams::new(k.unwrap_or(1));
+        let mut params = HgpaParams::new(k.ok_or(Error::NeedsK { method: "hgpa" })?);
         if let Some(imbalance) = settings.real("imbalance")? {
             params = params.imbalance(imbalance);
         }
