@@ -18,8 +18,8 @@
 //!
 //! # Decisions
 //!
-//! A missing label agrees with none, and $S$ is divided by $r$ all the same. One start is far weaker
-//! than the best of ten, which is the default.
+//! A missing label agrees with none, and $S$ is divided by $r$ all the same. The best of ten starts
+//! counts.
 //!
 //! # Cost
 //!

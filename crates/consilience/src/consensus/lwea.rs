@@ -23,8 +23,8 @@
 //!
 //! * *Missing labels* (left open). An absent label agrees with none, and members that label nothing
 //!   of a cluster have no say in its entropy.
-//! * *Height* of a merge is $1 - a$; the merges of equal objects, which the paper puts at 0, are not
-//!   part of our tree.
+//! * *Height* of a merge is $1 - a$; the merges of equal objects, at $1 - a_{ii}$, are not part of our
+//!   tree. (The authors' program writes 1 on the diagonal of $a$, which average link never reads.)
 //! * *Ties* are broken as in [evidence accumulation](crate::consensus::ea).
 //!
 //! # Cost
@@ -59,7 +59,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u^2 r)",
     memory: "O(K^2 + u K)",
     build: |k, settings| {
-        let mut params = LweaParams::new(k.unwrap_or(0));
+        let mut params = LweaParams::new(k.ok_or(Error::NeedsK { method: "lwea" })?);
         if let Some(theta) = settings.real("theta")? {
             params = params.theta(theta);
         }

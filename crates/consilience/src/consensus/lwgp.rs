@@ -20,6 +20,7 @@
 //! * *Soft members.* Overlaps of clusters are sums of products of memberships.
 //! * *Eigenvectors* are of equal length before rows are scaled to unit length, as for the normalised
 //!   cut; the authors' program leaves them shorter by the roots of their eigenvalues.
+//! * *Starts* of k-means: ten; the authors' program has three.
 //!
 //! # Cost
 //!
@@ -63,7 +64,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
     build: |k, settings| {
-        let mut params = LwgpParams::new(k.unwrap_or(1));
+        let mut params = LwgpParams::new(k.ok_or(Error::NeedsK { method: "lwgp" })?);
         if let Some(theta) = settings.real("theta")? {
             params = params.theta(theta);
         }
