@@ -15,6 +15,8 @@
 //! * *Partitioner.* The paper calls HMETIS, which is not free; the
 //!   [partitioner](crate::graph::hypergraph) here is our own, of the same kind. Of equal cuts it
 //!   prefers those whose hyperedges are spread over fewer parts.
+//!   Of eight small ensembles (`tests/golden/hypergraph.py`) it cuts as little as the best of ten runs
+//!   of Mt-KaHyPar in six, and more in two: 0.037 against 0.034 of all, and 0.163 against 0.043.
 //! * *Balance.* No part is heavier than 1.05 times the mean, as the paper asks; its program allows
 //!   that at every bisection, hence more in the end.
 //! * *Hyperedge weights.* The paper says equal; its program writes the size of the cluster, which is
