@@ -4,8 +4,9 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
+use consilience_io::InputError;
 
-use crate::io::{InputError, OutputError};
+use crate::io::OutputError;
 
 /// How the program ends; scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

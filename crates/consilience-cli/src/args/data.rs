@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use consilience::generate::{BaseK, Share};
+use consilience_io::{Impute, ReadOptions};
 
 use super::TABLES;
 use super::consensus::{CONSENSUS, ConsensusArgs};
 use super::values::{
     at_least_one, base_names, dataset_names, preset_names, scaling_names, scheme_names,
 };
-use crate::io::{Impute, ReadOptions};
 
 /// See the whole pipeline work on data that is inside the program
 ///

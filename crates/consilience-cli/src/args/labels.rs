@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use consilience_io::ReadOptions;
 
 use super::TABLES;
 use super::consensus::{CONSENSUS, ConsensusArgs};
 use super::values::metric_names;
-use crate::io::ReadOptions;
 
 /// Combine clusterings that you already have into one
 ///

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use consilience_io::{ReadOptions, read_raw};
 use serde::Serialize;
 use serde_json::json;
 
@@ -10,7 +11,6 @@ use super::Session;
 use super::suspicions::{Finding, Kind, across, of_table};
 use crate::args::Common;
 use crate::errors::data;
-use crate::io::{ReadOptions, read_raw};
 use crate::output;
 
 /// Look for what is probably wrong with tables before they are used

@@ -7,6 +7,7 @@ use consilience::consensus::{Merge, Offers, Settings};
 use consilience::ensemble::{CoAssociation, Ensemble, NO_PROFILE};
 use consilience::explain::scipy_linkage;
 use consilience::linalg::Matrix;
+use consilience_io::{Ids, read_clusterings};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -16,8 +17,8 @@ use super::report;
 use crate::args::{CombineArgs, Common, OutputArgs};
 use crate::errors::usage;
 use crate::io::{
-    Cells, Ids, Stage, Target, read_clusterings, write_consensus, write_correspondences,
-    write_matrix, write_membership, write_table, write_text,
+    Cells, Stage, Target, write_consensus, write_correspondences, write_matrix, write_membership,
+    write_table, write_text,
 };
 use crate::{output, signals};
 

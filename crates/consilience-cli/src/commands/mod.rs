@@ -27,12 +27,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use consilience::{CancelFlag, Run};
+use consilience_io::{
+    FeatureTable, Guess, Ids, InputError, ReadOptions, read_features, read_labels,
+};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, Color, Command, Common, DataReading};
 use crate::cleanup::Duty;
 use crate::errors::usage;
-use crate::io::{FeatureTable, Guess, Ids, InputError, ReadOptions, read_features, read_labels};
 use crate::memory::default_ceiling;
 use crate::progress::Progress;
 use crate::signals;

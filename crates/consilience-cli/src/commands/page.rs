@@ -6,6 +6,7 @@ use consilience::explain::{
     Blocks, Circumstances, Overview, Sentence, Support, consensus_order, verdict,
 };
 use consilience::linalg::Matrix;
+use consilience_io::Ids;
 use consilience_report::data as shown;
 use serde_json::Value;
 
@@ -13,7 +14,6 @@ use super::Session;
 use super::paper;
 use super::scatter::Scatter;
 use super::terminal;
-use crate::io::Ids;
 use crate::output::{count, named};
 
 /// Bins of the consensus matrix, in about.

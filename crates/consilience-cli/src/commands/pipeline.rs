@@ -10,6 +10,7 @@ use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
 use consilience::explain::Sentence;
 use consilience::linalg::Matrix;
 use consilience::metrics::metric;
+use consilience_io::Ids;
 use consilience_report::data::Truth;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +24,7 @@ use super::score::{COLUMNS, scores};
 use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
 use crate::io::{
-    Cells, Ids, OutputError, Target, write_consensus, write_members, write_table, write_text,
+    Cells, OutputError, Target, write_consensus, write_members, write_table, write_text,
 };
 use crate::output::{self, counted};
 use crate::signals;

@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use consilience::consensus::{NO_CLUSTER, method, prepare};
 use consilience::ensemble::{Ensemble, NO_PROFILE, Profiles};
 use consilience::explain::Sentence;
+use consilience_io::{Ids, ReadOptions, read_clusterings, read_consensus};
 use consilience_report::data::Truth;
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use super::paper;
 use super::run::{described, file_name};
 use crate::args::{CombineArgs, Common, OutputArgs};
 use crate::errors::usage;
-use crate::io::{Ids, ReadOptions, Target, read_clusterings, read_consensus, write_text};
+use crate::io::{Target, write_text};
 use crate::output;
 
 /// Make the report page again from a saved result

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use consilience::ensemble::Member;
+use consilience_io::InputError;
 use serde_json::{Map, Value, json};
 
 use super::consensus::Plan;
@@ -14,7 +15,6 @@ use super::pipeline::{self, Input};
 use super::{Session, read_data, read_start};
 use crate::args::{Common, RunArgs};
 use crate::errors::usage;
-use crate::io::InputError;
 use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
 

@@ -2,13 +2,13 @@
 
 use consilience::ensemble::{Contingency, Ensemble, Member};
 use consilience::metrics::{MetricInfo, metric};
+use consilience_io::read_clusterings;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::Session;
 use crate::args::{Common, ScoreArgs};
 use crate::errors::usage;
-use crate::io::read_clusterings;
 use crate::{output, signals};
 
 /// The measures that a clustering is judged by, in the order of the columns.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use consilience_io::{InputError, RawColumn, RawTable};
 use serde_json::{Value, json};
 
-use crate::io::{InputError, RawColumn, RawTable};
 use crate::output::{count, listed, named};
 
 /// What a table holds.

@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use consilience::ensemble::{HardMember, NO_PROFILE};
 use consilience::linalg::Matrix;
-
-use super::table::Ids;
+use consilience_io::Ids;
 
 /// The cells of a column, one a row.
 #[derive(Clone, Debug)]

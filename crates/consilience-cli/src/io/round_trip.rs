@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use consilience::Run;
 use consilience::ensemble::{HardMember, LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
+use consilience_io::{ClusteringTable, Ids, ReadOptions, read_clusterings};
 use proptest::prelude::*;
 
-use super::clusterings::ClusteringTable;
 use super::*;
 
 const NAMED: [&str; 7] = ["csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "CSV"];

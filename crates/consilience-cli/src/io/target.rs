@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::{Compression, GzBuilder};
 
-use super::Format;
-use super::error::describe;
+use consilience_io::{Format, describe};
+
 use crate::cleanup::{TemporaryFile, keep_all};
 
 /// What can go wrong while a result is written.

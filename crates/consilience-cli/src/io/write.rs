@@ -4,12 +4,11 @@ use consilience::Run;
 use consilience::ensemble::Member;
 use consilience::linalg::Matrix;
 
-use super::Format;
 use super::cells::{Cells, NamedCells};
-use super::table::Ids;
 use super::target::{OutputError, Target, gzipped};
 use super::write_text::Rows;
 use super::{write_columnar, write_npy};
+use consilience_io::{Format, Ids};
 
 /// Writes a table in the format that the target's ending tells.
 ///

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use consilience::Run;
+use consilience_io::npy_header;
 
 use super::cells::{Kind, NamedCells};
-use super::npy_header::Header;
 use super::target::WriteError;
 
 /// Rows at a time.
@@ -38,7 +38,7 @@ pub(super) fn write(
         1 => "|i1".to_owned(),
         width => format!("<i{width}"),
     });
-    writer.write_all(&Header::bytes(&descr, shape))?;
+    writer.write_all(&npy_header(&descr, shape))?;
     let mut bytes = Vec::new();
     for start in (0..rows).step_by(CHUNK) {
         run.tick("writing", start as u64, Some(rows as u64))?;

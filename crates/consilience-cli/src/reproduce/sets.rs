@@ -9,9 +9,8 @@ use consilience::Run;
 use consilience::data::data_set;
 use consilience::ensemble::{HardMember, Member};
 use consilience::linalg::Matrix;
+use consilience_io::{ReadOptions, read_features};
 use flate2::read::GzDecoder;
-
-use crate::io::{ReadOptions, read_features};
 
 /// A data set: features and classes.
 pub(crate) struct Set {

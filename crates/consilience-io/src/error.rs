@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 
 /// The result of reading.
-pub(crate) type Result<T, E = InputError> = std::result::Result<T, E>;
+pub type Result<T, E = InputError> = std::result::Result<T, E>;
 
 /// Where in a file something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// A line of a text file, counted from 1 as editors do.
     Line(usize),
     /// A row of a binary file, counted from 0 as the programs that wrote it do.
@@ -30,7 +30,9 @@ impl fmt::Display for Place {
 /// [`Library`](Self::Library) also carries a raised cancel flag and a refusal for memory, which are
 /// not the data's fault: see [`library`](Self::library).
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub(crate) enum InputError {
+// What a variant and its fields are is said by its message.
+#[allow(missing_docs)]
+pub enum InputError {
     #[error("{file} cannot be read: {problem}; check the path and its permissions")]
     Unreadable { file: String, problem: String },
 
@@ -149,7 +151,7 @@ pub(crate) enum InputError {
 
 impl InputError {
     /// The library's error inside, if it is one: cancelling and memory have exit codes of their own.
-    pub(crate) fn library(&self) -> Option<&consilience::Error> {
+    pub fn library(&self) -> Option<&consilience::Error> {
         match self {
             InputError::Library(error) => Some(error),
             _ => None,
@@ -157,7 +159,7 @@ impl InputError {
     }
 
     /// An error of the operating system while `path` was opened or read.
-    pub(crate) fn io(file: &str, error: &io::Error) -> Self {
+    pub fn io(file: &str, error: &io::Error) -> Self {
         let file = file.to_owned();
         match error.kind() {
             io::ErrorKind::IsADirectory => InputError::Directory { file },
@@ -175,7 +177,7 @@ impl InputError {
 }
 
 /// The message of an error of the operating system without its number.
-pub(super) fn describe(error: &io::Error) -> String {
+pub fn describe(error: &io::Error) -> String {
     let message = error.to_string();
     let end = message.find(" (os error").unwrap_or(message.len());
     let mut text = message[..end].to_owned();

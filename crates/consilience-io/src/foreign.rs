@@ -13,7 +13,6 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::clusterings::ClusteringTable;
 use super::*;
 
 fn run() -> Run {

@@ -11,13 +11,13 @@ use super::{ReadOptions, read_table};
 
 /// A consensus read back.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ConsensusTable {
+pub struct ConsensusTable {
     /// The objects' identifiers.
-    pub(crate) ids: Ids,
+    pub ids: Ids,
     /// The number of every object's cluster.
-    pub(crate) clusters: Vec<Option<u32>>,
+    pub clusters: Vec<Option<u32>>,
     /// How sure it is; NaN where there is none.
-    pub(crate) confidence: Vec<f64>,
+    pub confidence: Vec<f64>,
 }
 
 /// The columns of a consensus.
@@ -37,7 +37,7 @@ impl Plan for Consensus {
 }
 
 /// Reads a consensus that `run` or `combine` wrote.
-pub(crate) fn read_consensus(path: &Path, run: &Run) -> Result<ConsensusTable> {
+pub fn read_consensus(path: &Path, run: &Run) -> Result<ConsensusTable> {
     let mut table = read_table(path, &ReadOptions::default(), &Consensus, run)?;
     let labels = table.take_labels(1);
     let number = |name: &String| {

@@ -15,23 +15,23 @@ use super::{Format, ReadOptions, read_table};
 
 /// Clusterings of the same objects, from one file or several.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ClusteringTable {
+pub struct ClusteringTable {
     /// The objects' identifiers, if a column of them was named.
-    pub(crate) ids: Option<Ids>,
+    pub ids: Option<Ids>,
     /// The clusterings, in the order of the files and their columns.
-    pub(crate) members: Vec<Member>,
+    pub members: Vec<Member>,
     /// The objects' weights, if they were given.
-    pub(crate) weights: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
     /// The known classes, if they were given.
-    pub(crate) truth: Option<HardMember>,
+    pub truth: Option<HardMember>,
     /// What the user should know.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Reads clusterings from one file or several.
 ///
 /// Several files are joined on `options.id`, or stand side by side if there is none.
-pub(crate) fn read_clusterings(
+pub fn read_clusterings(
     paths: &[PathBuf],
     options: &ReadOptions,
     run: &Run,

@@ -14,33 +14,33 @@ use super::{Impute, ReadOptions, read_table};
 
 /// A table of features.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FeatureTable {
+pub struct FeatureTable {
     /// The file, as messages show it.
-    pub(crate) file: String,
+    pub file: String,
     /// The objects' identifiers, if a column of them was named.
-    pub(crate) ids: Option<Ids>,
+    pub ids: Option<Ids>,
     /// The features' names.
-    pub(crate) columns: Vec<String>,
+    pub columns: Vec<String>,
     /// The features, one row an object, all finite.
-    pub(crate) values: Matrix,
+    pub values: Matrix,
     /// The known classes, if a column of them was named.
-    pub(crate) truth: Option<HardMember>,
+    pub truth: Option<HardMember>,
     /// The objects' weights, if a column of them was named.
-    pub(crate) weights: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
     /// What the user should know.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl FeatureTable {
     /// Why this may be a table of clusterings, given to the wrong command; `None` if nothing
     /// suggests it.
-    pub(crate) fn looks_like_clusterings(&self) -> Option<Guess> {
+    pub fn looks_like_clusterings(&self) -> Option<Guess> {
         guess::clusterings(&self.columns, &self.values)
     }
 }
 
 /// Reads a table of features.
-pub(crate) fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<FeatureTable> {
+pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<FeatureTable> {
     let mut table = match read_table(path, options, &Features(options), run) {
         Err(error @ InputError::NotANumber { .. }) if path != Path::new("-") => {
             return Err(mostly_text(path, options, run).unwrap_or(error));

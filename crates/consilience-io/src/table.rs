@@ -216,31 +216,36 @@ impl Places {
 
 /// A column of strings in one piece of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ids {
+pub struct Ids {
     text: String,
     ends: Vec<usize>,
 }
 
 impl Ids {
     /// Appends a string.
-    pub(crate) fn push(&mut self, id: &str) {
+    pub fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
     }
 
     /// How many strings there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// The string at `i`.
-    pub(crate) fn get(&self, i: usize) -> &str {
+    pub fn get(&self, i: usize) -> &str {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.text[start..self.ends[i]]
     }
 
     /// The strings, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|i| self.get(i))
     }
 

@@ -17,7 +17,7 @@ use super::{ReadOptions, read_table};
 /// number if they have none.
 ///
 /// The file may hold other columns if one is called `cluster`, as what this program writes does.
-pub(crate) fn read_labels(
+pub fn read_labels(
     path: &Path,
     ids: Option<&Ids>,
     n: usize,

@@ -10,36 +10,36 @@ use super::{ReadOptions, read_table};
 
 /// A table of which every cell is text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RawTable {
+pub struct RawTable {
     /// The file, as messages show it.
-    pub(crate) file: String,
+    pub file: String,
     /// The columns.
-    pub(crate) columns: Vec<RawColumn>,
+    pub columns: Vec<RawColumn>,
     /// How many rows there are.
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Whether the names are the file's own, not ours.
-    pub(crate) named: bool,
+    pub named: bool,
 }
 
 /// A column of texts.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RawColumn {
+pub struct RawColumn {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// The texts in it, each once, by first appearance.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
     /// For every row which of them stands there; `None` where nothing does.
-    pub(crate) cells: Vec<Option<usize>>,
+    pub cells: Vec<Option<usize>>,
 }
 
 impl RawColumn {
     /// How many cells are missing.
-    pub(crate) fn missing(&self) -> usize {
+    pub fn missing(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_none()).count()
     }
 
     /// The text in a row.
-    pub(crate) fn cell(&self, row: usize) -> Option<&str> {
+    pub fn cell(&self, row: usize) -> Option<&str> {
         self.cells[row].map(|value| self.values[value].as_str())
     }
 }
@@ -54,7 +54,7 @@ impl Plan for All {
 }
 
 /// Reads a table of any kind as texts.
-pub(crate) fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTable> {
+pub fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTable> {
     let mut table = read_table(path, options, &All, run)?;
     let mut columns = Vec::with_capacity(table.names.len());
     for j in 0..table.names.len() {

@@ -20,10 +20,11 @@ const SURELY: f64 = 0.45;
 
 /// Why a table may be one of clusterings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Guess {
-    pub(crate) evidence: String,
+pub struct Guess {
+    /// What speaks for it.
+    pub evidence: String,
     /// Whether there is hardly any doubt.
-    pub(crate) sure: bool,
+    pub sure: bool,
 }
 
 /// Why the table may be one of clusterings; `None` if nothing suggests it.

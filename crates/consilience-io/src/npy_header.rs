@@ -125,24 +125,6 @@ impl Header {
             }),
         }
     }
-
-    /// The bytes of a header of version 1, padded so that the numbers begin at a multiple of 64.
-    pub(super) fn bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
-        let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
-        let comma = if shape.len() == 1 { "," } else { "" };
-        let mut text = format!(
-            "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-            shape.join(", ")
-        );
-        let padding = (64 - (10 + text.len() + 1) % 64) % 64;
-        text.extend(std::iter::repeat_n(' ', padding));
-        text.push('\n');
-        let mut bytes = Self::MAGIC.to_vec();
-        bytes.extend([1, 0]);
-        bytes.extend((text.len() as u16).to_le_bytes());
-        bytes.extend(text.as_bytes());
-        bytes
-    }
 }
 
 impl Dtype {
@@ -169,20 +151,38 @@ impl Dtype {
     }
 }
 
+/// The bytes of a header of version 1, padded so that the numbers begin at a multiple of 64.
+pub fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let mut text = format!(
+        "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        shape.join(", ")
+    );
+    let padding = (64 - (10 + text.len() + 1) % 64) % 64;
+    text.extend(std::iter::repeat_n(' ', padding));
+    text.push('\n');
+    let mut bytes = Header::MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_header_is_read_as_written() {
-        let bytes = Header::bytes("<i2", &[3, 4]);
+        let bytes = header("<i2", &[3, 4]);
         assert_eq!(bytes.len() % 64, 0);
-        let header = Header::read(&mut &*bytes, "a.npy").unwrap();
+        let read = Header::read(&mut &*bytes, "a.npy").unwrap();
         let dtype = Dtype { kind: Kind::Signed, size: 2, big_endian: false };
         let expected =
             Header { dtype, fortran: false, shape: vec![3, 4], bytes: bytes.len() as u64 };
-        assert_eq!(header, expected);
-        let flat = Header::bytes("|u1", &[7]);
+        assert_eq!(read, expected);
+        let flat = header("|u1", &[7]);
         assert_eq!(Header::read(&mut &*flat, "a.npy").unwrap().shape, [7]);
     }
 

@@ -204,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::io::table::{Column, Role};
+    use crate::table::{Column, Role};
 
     /// All columns in one role.
     struct All(Role);

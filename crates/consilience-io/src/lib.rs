@@ -1,0 +1,159 @@
+//! Tables that are read: the one part of consilience that opens files of data, shared by the command
+//! line and the Python package.
+//!
+//! A *format* (`text`, `npy`, `columnar`) turns bytes into a table: columns of label codes, numbers or
+//! text, according to the role that each column's name gives it. A *meaning* (`features`,
+//! `clusterings`, `beside`) hands out the roles and checks what came back. No step holds the cells of a
+//! label column as strings.
+//!
+//! Messages speak of options as the command line spells them: `--id`, `--drop`.
+
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod beside;
+mod clusterings;
+mod columnar;
+mod columns;
+mod consensus;
+mod cut;
+mod dialect;
+mod error;
+mod features;
+#[cfg(test)]
+mod foreign;
+mod guard;
+mod guess;
+mod join;
+mod members;
+mod npy;
+mod npy_header;
+mod parse;
+mod piece;
+mod raw;
+mod source;
+mod table;
+mod text;
+
+use std::path::Path;
+
+pub use beside::read_labels;
+pub use clusterings::{ClusteringTable, read_clusterings};
+pub use consensus::{ConsensusTable, read_consensus};
+pub use error::{InputError, Place, Result, describe};
+pub use features::{FeatureTable, read_features};
+pub use guess::Guess;
+pub use npy_header::header as npy_header;
+pub use raw::{RawColumn, RawTable, read_raw};
+pub use table::Ids;
+
+/// The kind of a file, told by its ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text, cells separated by commas (when read: whatever is detected).
+    Csv {
+        /// Compressed by gzip.
+        gzip: bool,
+    },
+    /// Text, cells separated by tabs (when read: whatever is detected).
+    Tsv {
+        /// Compressed by gzip.
+        gzip: bool,
+    },
+    /// Apache Parquet.
+    Parquet,
+    /// One NumPy array.
+    Npy,
+    /// An Arrow IPC file.
+    Arrow,
+}
+
+impl Format {
+    /// The endings there are, for messages.
+    pub const ENDINGS: &'static str = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .arrow";
+
+    /// The format of a path, if its ending is known; `-` is CSV.
+    pub fn of(path: &Path) -> Option<Self> {
+        if path == Path::new("-") {
+            return Some(Format::Csv { gzip: false });
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let (stem, gzip) = name.strip_suffix(".gz").map_or((&*name, false), |stem| (stem, true));
+        match stem.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("csv") => Some(Format::Csv { gzip }),
+            Some("tsv") => Some(Format::Tsv { gzip }),
+            Some("parquet") if !gzip => Some(Format::Parquet),
+            Some("npy") if !gzip => Some(Format::Npy),
+            Some("arrow") if !gzip => Some(Format::Arrow),
+            _ => None,
+        }
+    }
+}
+
+/// What to put in place of missing feature values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Impute {
+    /// The mean of the column's other values.
+    Mean,
+    /// Their median.
+    Median,
+}
+
+/// How tables are read; the fields are the command line's options of the same names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadOptions {
+    /// The column of identifiers.
+    pub id: Option<String>,
+    /// The column of known classes; for clusterings also a file.
+    pub truth: Option<String>,
+    /// The column of object weights, or a file with them.
+    pub weights: Option<String>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// Whether the first line of text is data.
+    pub no_header: bool,
+    /// A cell that means "missing", besides the empty one, `NA` and `NaN`.
+    pub missing: Option<String>,
+    /// What to put in place of missing feature values; without it they are refused.
+    pub impute: Option<Impute>,
+}
+
+/// Reads a file of any kind.
+fn read_table(
+    path: &Path,
+    options: &ReadOptions,
+    plan: &dyn table::Plan,
+    run: &consilience::Run,
+) -> Result<table::Table, InputError> {
+    let mut table = match Format::of(path) {
+        Some(Format::Csv { gzip }) => return text::read(path, gzip, b',', options, plan, run),
+        Some(Format::Tsv { gzip }) => return text::read(path, gzip, b'\t', options, plan, run),
+        Some(Format::Npy) => npy::read(path, plan, run)?,
+        Some(Format::Parquet) => columnar::read_parquet(path, options, plan, run)?,
+        Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run)?,
+        None => return Err(InputError::UnknownEnding { file: error::shown(path) }),
+    };
+    if let Some(spelling) = &options.missing {
+        table.take_as_missing(spelling);
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_tells_the_format() {
+        let of = |path: &str| Format::of(Path::new(path));
+        assert_eq!(of("-"), Some(Format::Csv { gzip: false }));
+        assert_eq!(of("a/b.CSV"), Some(Format::Csv { gzip: false }));
+        assert_eq!(of("b.v2.tsv.gz"), Some(Format::Tsv { gzip: true }));
+        assert_eq!(of("b.parquet"), Some(Format::Parquet));
+        assert_eq!(of("b.npy"), Some(Format::Npy));
+        assert_eq!(of("b.arrow"), Some(Format::Arrow));
+        for unknown in ["b", "b.gz", "b.parquet.gz", "b.xlsx", ".csv/b"] {
+            assert_eq!(of(unknown), None);
+        }
+    }
+}
