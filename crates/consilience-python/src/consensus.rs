@@ -1,10 +1,10 @@
 //! The consensus of an ensemble, as arrays.
 
 use consilience::consensus::{
-    Consensus, METHODS, MethodInfo, NO_CLUSTER, OnSoft, Settings, Value, auto, combine, method,
-    prepare,
+    Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Value, auto, cluster_names, combine,
+    method, prepare,
 };
-use consilience::ensemble::{Ensemble, Member, Profiles};
+use consilience::ensemble::{Ensemble, Profiles};
 use consilience::metrics;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -59,12 +59,7 @@ pub(crate) fn consensus<'py>(
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
     let work = |run: &consilience::Run| {
-        // A cluster that is nobody's largest is gone once a member is hardened.
-        let names = |member: &Member| match (info.soft, member) {
-            (OnSoft::Hardens, Member::Soft(_)) => member.hardened().clusters().to_vec(),
-            _ => member.clusters().to_vec(),
-        };
-        let clusters = run.install(|| ensemble.members().iter().map(names).collect());
+        let clusters = run.install(|| cluster_names(&ensemble, info));
         let profiles = prepare(&ensemble, info, run)?;
         drop(ensemble);
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));

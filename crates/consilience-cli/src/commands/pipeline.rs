@@ -6,21 +6,23 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use consilience::consensus::cluster_names;
 use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
 use consilience::explain::Sentence;
 use consilience::linalg::Matrix;
 use consilience::metrics::metric;
 use consilience_io::Ids;
 use consilience_report::data::Truth;
+use consilience_report::{Scatter, Subject};
 use serde_json::{Map, Value, json};
 
 use super::Session;
 use super::consensus::{Found, Plan};
 use super::ensemble::Recipe;
 use super::members::MemberStore;
-use super::page::Subject;
-use super::scatter::Scatter;
+use super::report::names;
 use super::score::{COLUMNS, scores};
+use super::terminal;
 use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
 use crate::io::{
@@ -152,22 +154,25 @@ fn run_in(
     let scatter = Scatter::new(input.values, input.features, |rows| scaler.apply(rows), run)?;
     told["scatter"] = scatter.told();
     let numbers: Vec<u32> = (0..found.consensus.k as u32).collect();
+    let clusters = cluster_names(&ensemble, plan.info);
     let subject = Subject {
-        ensemble: &ensemble,
+        clusters: &clusters,
         profiles: &found.profiles,
         labels: &found.consensus.labels,
         confidence: &found.consensus.confidence,
         numbers: &numbers,
-        ids,
+        names: ids.map(names),
         truth: scores.as_ref().map(Scores::shown),
     };
-    let explained = subject.explain(plan.k_given(), session)?;
+    let explained = subject.explain(plan.k_given(), run)?;
     told["verdict"] = json!(explained.verdict);
     told["classes"] = json!(subject.truth);
     write_text(&result?, &format!("{told:#}\n"))?;
-    write_text(&page?, &subject.page(&explained, &told, session)?)?;
+    write_text(&page?, &subject.page(&explained, &told, run)?)?;
     let watched = !session.json && std::io::stdout().is_terminal();
-    let pictures = watched.then(|| subject.pictures(&explained, session)).transpose()?;
+    let pictures =
+        watched.then(|| terminal::pictures(&subject, &explained, session)).transpose()?;
+    drop(subject);
     let verdict = explained.verdict;
     if let Some(columns) = found.convergence() {
         let columns: Vec<_> = columns

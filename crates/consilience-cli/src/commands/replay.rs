@@ -6,9 +6,9 @@ use std::process::Command;
 
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
+use consilience_report::paper;
 use serde_json::{Value, json};
 
-use super::paper;
 use super::report::Saved;
 use super::run::described;
 use crate::args::Common;

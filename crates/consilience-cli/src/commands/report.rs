@@ -6,17 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
-use consilience::consensus::{NO_CLUSTER, method, prepare};
+use consilience::consensus::{NO_CLUSTER, cluster_names, method, prepare};
 use consilience::ensemble::{Ensemble, NO_PROFILE, Profiles};
 use consilience::explain::Sentence;
 use consilience_io::{Ids, ReadOptions, read_clusterings, read_consensus};
 use consilience_report::data::Truth;
+use consilience_report::{Explained, Names, Subject, paper};
 use serde_json::{Value, json};
 
 use super::Session;
 use super::consensus::{Found, Plan};
-use super::page::{Explained, Subject};
-use super::paper;
 use super::run::{described, file_name};
 use crate::args::{CombineArgs, Common, OutputArgs};
 use crate::errors::usage;
@@ -55,7 +54,7 @@ pub(super) fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<()> {
     let saved = Saved::read(&args.result, &session)?;
     let subject = saved.subject();
     let explained = saved.explain(&session)?;
-    let page = subject.page(&explained, &saved.record, &session)?;
+    let page = subject.page(&explained, &saved.record, &session.run)?;
     write_text(&target, &page)?;
     session.progress.clear();
     if session.json {
@@ -105,18 +104,19 @@ pub(super) fn of_combine(
         return Ok(None);
     }
     let numbers: Vec<u32> = (0..found.consensus.k as u32).collect();
+    let clusters = cluster_names(ensemble, plan.info);
     let subject = Subject {
-        ensemble,
+        clusters: &clusters,
         profiles: &found.profiles,
         labels: &found.consensus.labels,
         confidence: &found.consensus.confidence,
         numbers: &numbers,
-        ids,
+        names: ids.map(names),
         truth: None,
     };
-    let explained = subject.explain(plan.k_given(), session)?;
+    let explained = subject.explain(plan.k_given(), &session.run)?;
     let page = if wanted {
-        subject.page(&explained, &record(args, plan, found, session)?, session)?
+        subject.page(&explained, &record(args, plan, found, session)?, &session.run)?
     } else {
         String::new()
     };
@@ -157,11 +157,18 @@ fn record(
     }))
 }
 
+/// The names of objects as the page asks for them.
+pub(super) fn names(ids: &Ids) -> Names<'_> {
+    Box::new(|i| (i < ids.len()).then(|| ids.get(i)))
+}
+
 /// A result as `run` and `demo` save it, read back.
 pub(super) struct Saved {
     pub(super) record: Value,
     pub(super) ensemble: Ensemble,
     pub(super) profiles: Profiles,
+    /// Of every member the names of its clusters.
+    clusters: Vec<Vec<String>>,
     /// The cluster of every profile by place, and how sure it is.
     pub(super) labels: Vec<u32>,
     pub(super) confidence: Vec<f64>,
@@ -229,9 +236,12 @@ impl Saved {
             )));
         }
         let name = record["consensus"]["method"].as_str().unwrap_or_default();
-        let profiles = match method(name) {
-            Ok(info) => prepare(&ensemble, info, run)?,
-            Err(_) => Profiles::new(&ensemble, run)?,
+        let (profiles, clusters) = match method(name) {
+            Ok(info) => (prepare(&ensemble, info, run)?, cluster_names(&ensemble, info)),
+            Err(_) => {
+                let clusters = ensemble.members().iter().map(|m| m.clusters().to_vec());
+                (Profiles::new(&ensemble, run)?, clusters.collect())
+            }
         };
         let mut numbers: Vec<u32> = consensus.clusters.iter().flatten().copied().collect();
         numbers.sort_unstable();
@@ -257,22 +267,22 @@ impl Saved {
         }
         let ids = id.is_some().then_some(consensus.ids);
         let truth = serde_json::from_value(record["classes"].clone()).ok();
-        Ok(Saved { record, ensemble, profiles, labels, confidence, numbers, ids, truth })
+        Ok(Saved { record, ensemble, profiles, clusters, labels, confidence, numbers, ids, truth })
     }
 
     pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
-            ensemble: &self.ensemble,
+            clusters: &self.clusters,
             profiles: &self.profiles,
             labels: &self.labels,
             confidence: &self.confidence,
             numbers: &self.numbers,
-            ids: self.ids.as_ref(),
+            names: self.ids.as_ref().map(names),
             truth: self.truth.clone(),
         }
     }
 
     pub(super) fn explain(&self, session: &Session) -> anyhow::Result<Explained> {
-        self.subject().explain(paper::k_given(&self.record), session)
+        Ok(self.subject().explain(paper::k_given(&self.record), &session.run)?)
     }
 }

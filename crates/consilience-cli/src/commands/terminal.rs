@@ -4,10 +4,13 @@
 use clap::builder::styling::{AnsiColor, Style};
 use consilience::explain::{Blocks, ClusterFacts, Sentence, Tone};
 
+use consilience_report::{Explained, Subject};
+
+use super::Session;
 use crate::output::count;
 
 /// Rows of the small heatmap.
-pub(super) const HEATMAP: usize = 16;
+const HEATMAP: usize = 16;
 /// Clusters that have a bar.
 const BARS: usize = 12;
 /// From nothing to everything.
@@ -22,6 +25,21 @@ const COLOURS: [AnsiColor; 6] = [
     AnsiColor::Cyan,
     AnsiColor::Red,
 ];
+
+/// Small pictures of a consensus.
+pub(super) fn pictures(
+    subject: &Subject<'_>,
+    explained: &Explained,
+    session: &Session,
+) -> anyhow::Result<String> {
+    let bars = bars(&explained.overview.clusters, subject.numbers, width());
+    if subject.numbers.len() > HEATMAP {
+        return Ok(bars);
+    }
+    let Subject { profiles, labels, confidence, .. } = subject;
+    let blocks = Blocks::new(profiles, labels, confidence, HEATMAP, &session.run)?;
+    Ok(format!("{bars}\n\n{}", heatmap(&blocks)))
+}
 
 /// The verdict, a sentence a line, marked by how to take it.
 pub(super) fn verdict(sentences: &[Sentence]) -> String {
@@ -38,13 +56,13 @@ pub(super) fn verdict(sentences: &[Sentence]) -> String {
 }
 
 /// How wide the terminal is: what COLUMNS says, or 80.
-pub(super) fn width() -> usize {
+fn width() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     said.filter(|columns| *columns >= 20).unwrap_or(80)
 }
 
 /// Bars of the cluster sizes, with the share of safe objects and the mean confidence.
-pub(super) fn bars(clusters: &[ClusterFacts], numbers: &[u32], width: usize) -> String {
+fn bars(clusters: &[ClusterFacts], numbers: &[u32], width: usize) -> String {
     let largest = clusters.iter().map(|cluster| cluster.objects).max().unwrap_or(0).max(1);
     let label = numbers.iter().map(|number| number.to_string().len()).max().unwrap_or(1);
     let size = count(largest).len();
@@ -83,7 +101,7 @@ fn bar(share: f64, room: usize) -> String {
 }
 
 /// The ordered consensus matrix, two letters a cell.
-pub(super) fn heatmap(blocks: &Blocks) -> String {
+fn heatmap(blocks: &Blocks) -> String {
     let n = blocks.bins.len();
     let row = |i: usize| -> String {
         let cell = |j: usize| {

@@ -4,7 +4,7 @@ use crate::consensus::method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, O
 use crate::consensus::outcome::{Consensus, NO_CLUSTER, Value};
 use crate::consensus::settings::Settings;
 use crate::consensus::start::Start;
-use crate::ensemble::{Canonical, Ensemble, NO_PROFILE, Profiles, Votes};
+use crate::ensemble::{Canonical, Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -20,6 +20,16 @@ pub fn prepare(ensemble: &Ensemble, method: &MethodInfo, run: &Run) -> Result<Pr
         return Profiles::new(&ensemble.hardened(), run);
     }
     Profiles::new(ensemble, run)
+}
+
+/// The names of every member's clusters, by the codes that they have in the profiles of [`prepare`].
+pub fn cluster_names(ensemble: &Ensemble, method: &MethodInfo) -> Vec<Vec<String>> {
+    // A cluster that is nobody's largest is gone once a member is hardened.
+    let names = |member: &Member| match (method.soft, member) {
+        (OnSoft::Hardens, Member::Soft(_)) => member.hardened().clusters().to_vec(),
+        _ => member.clusters().to_vec(),
+    };
+    ensemble.members().iter().map(names).collect()
 }
 
 /// Computes the consensus of `profiles` by `method`.

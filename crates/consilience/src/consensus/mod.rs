@@ -51,7 +51,7 @@ pub use anmi_greedy::{AnmiGreedy, AnmiGreedyParams};
 pub use auto::{AutoMethod, auto};
 pub use bce::{Bce, BceParams};
 pub use best_member::BestMember;
-pub use combine::{combine, combine_from, prepare};
+pub use combine::{cluster_names, combine, combine_from, prepare};
 pub use cspa::{Cspa, CspaParams};
 pub use ea::{Ea, EaLink, EaParams};
 pub use ecpcs::{EcpcsHc, EcpcsHcParams};

@@ -6,7 +6,7 @@ use consilience::explain::principal_components;
 use consilience::linalg::Matrix;
 use serde_json::{Value, json};
 
-use crate::output::named;
+use crate::words::named;
 
 /// Objects that are shown, and that the components are computed from.
 const SHOWN: usize = 2000;
@@ -16,15 +16,15 @@ const NAMED: usize = 2;
 
 /// Some of the objects in two dimensions.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Scatter {
+pub struct Scatter {
     /// What the axes are.
-    pub(super) axes: [String; 2],
+    pub axes: [String; 2],
     /// How long the second axis is by the measure of the first, in thousandths.
-    pub(super) aspect: u32,
+    pub aspect: u32,
     /// Which objects are shown.
-    pub(super) objects: Vec<usize>,
+    pub objects: Vec<usize>,
     /// Where, in ten-thousandths of the axes.
-    pub(super) places: Vec<[u32; 2]>,
+    pub places: Vec<[u32; 2]>,
 }
 
 /// At most `size` of `n` objects, spread evenly but not in step with any pattern of the rows:
@@ -43,7 +43,7 @@ fn some(n: usize, size: usize) -> Vec<usize> {
 
 impl Scatter {
     /// Of the objects with these features; `scaled` brings rows to the scale they were clustered in.
-    pub(super) fn new(
+    pub fn new(
         values: &Matrix,
         names: &[String],
         scaled: impl FnOnce(&Matrix) -> consilience::Result<Matrix>,
@@ -96,7 +96,7 @@ impl Scatter {
     }
 
     /// As it is kept: numbers in two texts, since thousands of lines of them help nobody.
-    pub(super) fn told(&self) -> Value {
+    pub fn told(&self) -> Value {
         let words = |numbers: Vec<String>| numbers.join(" ");
         json!({
             "axes": self.axes,
@@ -107,7 +107,7 @@ impl Scatter {
     }
 
     /// What was kept; `None` if nothing was or it is damaged.
-    pub(super) fn stored(value: &Value) -> Option<Self> {
+    pub fn stored(value: &Value) -> Option<Self> {
         let numbers = |key: &str| -> Option<Vec<usize>> {
             value[key].as_str()?.split_whitespace().map(|word| word.parse().ok()).collect()
         };

@@ -6,10 +6,10 @@ use consilience::consensus::method;
 use consilience::data::data_set;
 use serde_json::Value;
 
-use crate::output::{count, counted, listed};
+use crate::words::{count, counted, listed};
 
 /// What the data are called.
-pub(super) fn title(record: &Value) -> String {
+pub fn title(record: &Value) -> String {
     let command = &record["command"];
     if let Some(info) = command["data"].as_str().and_then(|name| data_set(name).ok()) {
         let mut letters = info.title.chars();
@@ -25,20 +25,20 @@ pub(super) fn title(record: &Value) -> String {
 }
 
 /// Whether the number of clusters was asked for, not found by the method.
-pub(super) fn k_given(record: &Value) -> bool {
+pub fn k_given(record: &Value) -> bool {
     let command = &record["command"];
     command["k"].is_number()
         || command["options"].as_str().is_some_and(|options| options.contains("--k "))
 }
 
 /// The files that were read, first those that hold the data.
-pub(super) fn files(record: &Value) -> Vec<String> {
+pub fn files(record: &Value) -> Vec<String> {
     let inputs = record["inputs"].as_array().map_or(&[][..], Vec::as_slice);
     inputs.iter().filter_map(|input| input["file"].as_str().map(str::to_owned)).collect()
 }
 
 /// The arguments of the command in the record, without those that say where results go.
-pub(super) fn arguments(record: &Value) -> Vec<String> {
+pub fn arguments(record: &Value) -> Vec<String> {
     let command = &record["command"];
     let name = command["name"].as_str().unwrap_or("run");
     let mut all = vec![name.to_owned()];
@@ -112,7 +112,7 @@ fn spelled(value: &Value) -> Option<String> {
 }
 
 /// The command as it is typed.
-pub(super) fn command_line(record: &Value) -> String {
+pub fn command_line(record: &Value) -> String {
     let quoted = |argument: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,/:+%@".contains(c);
         if !argument.is_empty() && argument.chars().all(plain) {
@@ -132,7 +132,7 @@ pub(super) fn command_line(record: &Value) -> String {
 }
 
 /// A paragraph for the methods section of a paper.
-pub(super) fn paragraph(record: &Value, safe: (usize, usize)) -> String {
+pub fn paragraph(record: &Value, safe: (usize, usize)) -> String {
     let consensus = &record["consensus"];
     let number = |value: &Value| value.as_u64().unwrap_or(0) as usize;
     let ensemble = &record["ensemble"];
@@ -191,7 +191,7 @@ pub(super) fn paragraph(record: &Value, safe: (usize, usize)) -> String {
 }
 
 /// References for a bibliography.
-pub(super) fn bibtex(record: &Value) -> String {
+pub fn bibtex(record: &Value) -> String {
     let version = record["version"].as_str().unwrap_or_default();
     let mut text = format!(
         "@software{{consilience,\n  title   = {{consilience: consensus clustering}},\n  author  = \

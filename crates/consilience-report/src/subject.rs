@@ -1,20 +1,18 @@
-//! From a consensus to what its page shows.
+//! From a consensus to what its page shows. Nothing is computed by a method again.
 
 use consilience::consensus::NO_CLUSTER;
-use consilience::ensemble::{Contingency, Ensemble, NO_PROFILE, Profiles};
+use consilience::ensemble::{Contingency, NO_PROFILE, Profiles};
 use consilience::explain::{
     Blocks, Circumstances, Overview, Sentence, Support, consensus_order, verdict,
 };
 use consilience::linalg::Matrix;
-use consilience_io::Ids;
-use consilience_report::data as shown;
+use consilience::{Result, Run};
 use serde_json::Value;
 
-use super::Session;
-use super::paper;
-use super::scatter::Scatter;
-use super::terminal;
-use crate::output::{count, named};
+use crate::data as shown;
+use crate::paper;
+use crate::scatter::Scatter;
+use crate::words::{count, named};
 
 /// Bins of the consensus matrix, in about.
 const BINS: usize = 150;
@@ -27,63 +25,52 @@ const DOUBTFUL: usize = 60;
 /// In place of a share: it is not known.
 const UNKNOWN: u32 = 9999;
 
+/// What an object is called, if it has a name.
+pub type Names<'a> = Box<dyn Fn(usize) -> Option<&'a str> + 'a>;
+
 /// A consensus as its page sees it.
-pub(super) struct Subject<'a> {
-    pub(super) ensemble: &'a Ensemble,
-    pub(super) profiles: &'a Profiles,
+pub struct Subject<'a> {
+    /// What it was computed on.
+    pub profiles: &'a Profiles,
+    /// Of every member the names of its clusters, as `consilience::consensus::cluster_names` gives
+    /// them.
+    pub clusters: &'a [Vec<String>],
     /// The cluster of every profile by place.
-    pub(super) labels: &'a [u32],
+    pub labels: &'a [u32],
     /// How sure it is.
-    pub(super) confidence: &'a [f64],
+    pub confidence: &'a [f64],
     /// The number that every cluster is called by.
-    pub(super) numbers: &'a [u32],
-    pub(super) ids: Option<&'a Ids>,
+    pub numbers: &'a [u32],
+    /// The names of the objects, which are numbered without.
+    pub names: Option<Names<'a>>,
     /// The known classes by cluster (rows, by place) and class.
-    pub(super) truth: Option<shown::Truth>,
+    pub truth: Option<shown::Truth>,
 }
 
 /// What is known of a consensus besides itself.
-pub(super) struct Explained {
-    overview: Overview,
+pub struct Explained {
+    /// Figures of the members and clusters.
+    pub overview: Overview,
     clusters: Vec<String>,
-    pub(super) verdict: Vec<Sentence>,
+    /// What they come to, in words.
+    pub verdict: Vec<Sentence>,
 }
 
 impl Subject<'_> {
     /// Finds out what is to be known of the consensus.
-    pub(super) fn explain(&self, k_given: bool, session: &Session) -> anyhow::Result<Explained> {
+    pub fn explain(&self, k_given: bool, run: &Run) -> Result<Explained> {
         let k = self.numbers.len();
-        let overview = Overview::new(self.profiles, self.labels, self.confidence, k, &session.run)?;
+        let overview = Overview::new(self.profiles, self.labels, self.confidence, k, run)?;
         let clusters: Vec<String> = self.numbers.iter().map(u32::to_string).collect();
         let members: Vec<String> =
-            self.ensemble.members().iter().map(|member| named(member.name())).collect();
+            self.profiles.members().iter().map(|member| named(&member.name)).collect();
         let about = Circumstances { clusters: &clusters, members: &members, k_given };
         let verdict = verdict(&overview, &about);
         Ok(Explained { overview, clusters, verdict })
     }
 
-    /// Small pictures of the consensus for a terminal.
-    pub(super) fn pictures(
-        &self,
-        explained: &Explained,
-        session: &Session,
-    ) -> anyhow::Result<String> {
-        let bars = terminal::bars(&explained.overview.clusters, self.numbers, terminal::width());
-        if self.numbers.len() > terminal::HEATMAP {
-            return Ok(bars);
-        }
-        let size = terminal::HEATMAP;
-        let blocks = Blocks::new(self.profiles, self.labels, self.confidence, size, &session.run)?;
-        Ok(format!("{bars}\n\n{}", terminal::heatmap(&blocks)))
-    }
-
     /// The page of the consensus; `record` is what `result.json` holds.
-    pub(super) fn page(
-        &self,
-        explained: &Explained,
-        record: &Value,
-        session: &Session,
-    ) -> anyhow::Result<String> {
+    pub fn page(&self, explained: &Explained, record: &Value, run: &Run) -> Result<String> {
         let overview = &explained.overview;
         let anmi = record["consensus"]["anmi"].as_f64().unwrap_or(f64::NAN);
         let k = self.numbers.len();
@@ -144,7 +131,7 @@ impl Subject<'_> {
             facts,
             n: overview.n,
             clusters: self.clusters(explained),
-            matrix: Some(self.matrix(session)?),
+            matrix: Some(self.matrix(run)?),
             scatter: scatter.map(|scatter| self.scatter(&scatter)),
             flows: self.flows(overview),
             members: self.members(overview),
@@ -170,8 +157,8 @@ impl Subject<'_> {
             },
             notes,
         };
-        session.run.check()?;
-        Ok(consilience_report::page(report))
+        run.check()?;
+        Ok(crate::page(report))
     }
 
     fn clusters(&self, explained: &Explained) -> Vec<shown::Cluster> {
@@ -191,13 +178,13 @@ impl Subject<'_> {
             .collect()
     }
 
-    fn matrix(&self, session: &Session) -> anyhow::Result<shown::Matrix> {
+    fn matrix(&self, run: &Run) -> Result<shown::Matrix> {
         // Where clusters are very many, the smaller ones share bins.
         let most = self.numbers.len().min(CLUSTERS + 1);
         let place =
             |label: u32| if label == NO_CLUSTER { label } else { label.min(CLUSTERS as u32) };
         let labels: Vec<u32> = self.labels.iter().map(|&label| place(label)).collect();
-        let blocks = Blocks::new(self.profiles, &labels, self.confidence, BINS, &session.run)?;
+        let blocks = Blocks::new(self.profiles, &labels, self.confidence, BINS, run)?;
         let bins = blocks.bins.len();
         let support = Support::new(self.profiles, &labels, most);
         let mut sums = Matrix::zeros(bins, most);
@@ -242,10 +229,8 @@ impl Subject<'_> {
 
     /// What an object is called.
     fn object(&self, i: usize) -> String {
-        match self.ids {
-            Some(ids) if i < ids.len() => named(ids.get(i)),
-            _ => format!("object {i}"),
-        }
+        let name = self.names.as_ref().and_then(|names| names(i));
+        name.map_or_else(|| format!("object {i}"), named)
     }
 
     fn flows(&self, overview: &Overview) -> Vec<shown::Flow> {
@@ -265,9 +250,9 @@ impl Subject<'_> {
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
-        let names = self.ensemble.members()[h].clusters();
+        let names = &self.clusters[h];
         shown::Flow {
-            member: named(self.ensemble.members()[h].name()),
+            member: named(&self.profiles.members()[h].name),
             agreement: thousandths(agreement),
             clusters: order.iter().map(|&c| named(&names[c])).collect(),
             cells: table
@@ -288,10 +273,10 @@ impl Subject<'_> {
             members.members.iter().for_each(|&h| camp_of[h] = camp);
         }
         let order = &found.order;
-        let members = self.ensemble.members();
+        let members = self.profiles.members();
         shown::Members {
-            names: order.iter().map(|&h| named(members[h].name())).collect(),
-            k: order.iter().map(|&h| members[h].clusters().len()).collect(),
+            names: order.iter().map(|&h| named(&members[h].name)).collect(),
+            k: order.iter().map(|&h| members[h].n_clusters()).collect(),
             consensus: order.iter().map(|&h| thousandths(found.consensus[h])).collect(),
             dissents: order.iter().map(|h| found.dissenters.contains(h)).collect(),
             camps: order.iter().map(|&h| camp_of[h]).collect(),
