@@ -1,8 +1,8 @@
 //! The consensus of an ensemble, as arrays.
 
 use consilience::consensus::{
-    Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Value, auto, cluster_names, combine,
-    method, prepare,
+    Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Start, Value, auto, cluster_names,
+    combine_from, method, prepare,
 };
 use consilience::ensemble::{Ensemble, Profiles};
 use consilience::metrics;
@@ -61,14 +61,15 @@ pub(crate) fn consensus<'py>(
     let work = |run: &consilience::Run| {
         let clusters = run.install(|| cluster_names(&ensemble, info));
         let profiles = prepare(&ensemble, info, run)?;
-        drop(ensemble);
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
-        let consensus = combine(&profiles, method.as_ref(), start.as_deref(), run)?;
+        let weights = start.as_ref().and_then(|_| ensemble.weights().map(<[f64]>::to_vec));
+        drop(ensemble);
+        let start = start.as_deref().map(|labels| Start::new(labels).weights(weights.as_deref()));
+        let consensus = combine_from(&profiles, method.as_ref(), start, run)?;
         let anmi = run.install(|| metrics::anmi(&profiles, &consensus.labels));
-        let labels = consensus.object_labels(&profiles);
-        let labels: Vec<i64> =
-            labels.into_iter().map(|label| label.map_or(-1, i64::from)).collect();
-        // Not by `object_confidence`, whose options would take twice the memory.
+        // One object at a time: lists of options would take twice the memory.
+        let label = |i: usize| consensus.object_label(&profiles, i).map_or(-1, i64::from);
+        let labels: Vec<i64> = (0..profiles.n_objects()).map(label).collect();
         let sure = |(&label, &s): (&i64, &u32)| match label {
             -1 => 0.0,
             _ => consensus.confidence.get(s as usize).copied().unwrap_or(0.0),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use consilience::ensemble::{Ensemble, HardMember, Labels, Member, SoftMember};
+use consilience_io::Ids;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -13,25 +14,34 @@ use crate::error::to_python;
 
 /// Many clusterings of the same objects.
 ///
-/// Made by `consilience.generate` and by `consilience.Ensemble.of`; any function that takes label
-/// tables takes ensembles as well.
+/// Made by `consilience.generate`, `consilience.read` and `consilience.ensemble`; any function that
+/// takes label tables takes ensembles as well.
 #[pyclass(name = "Ensemble", module = "consilience", frozen)]
-pub(crate) struct PyEnsemble(Mutex<Option<Arc<Ensemble>>>);
+pub(crate) struct PyEnsemble {
+    held: Mutex<Option<Arc<Ensemble>>>,
+    ids: Option<Arc<Ids>>,
+}
 
 impl PyEnsemble {
     pub(crate) fn new(ensemble: Ensemble) -> Self {
-        PyEnsemble(Mutex::new(Some(Arc::new(ensemble))))
+        PyEnsemble { held: Mutex::new(Some(Arc::new(ensemble))), ids: None }
+    }
+
+    /// With these names of the objects.
+    pub(crate) fn with_ids(mut self, ids: Option<Arc<Ids>>) -> Self {
+        self.ids = ids;
+        self
     }
 
     /// The ensemble.
     pub(crate) fn get(&self) -> PyResult<Arc<Ensemble>> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.clone().ok_or_else(|| PyValueError::new_err("this ensemble was used up"))
     }
 
     /// The ensemble, which this object does not hold any longer.
     pub(crate) fn take(&self) -> PyResult<Arc<Ensemble>> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.take().ok_or_else(|| PyValueError::new_err("this ensemble was used up"))
     }
 }
@@ -59,6 +69,12 @@ impl PyEnsemble {
     #[getter]
     fn names(&self) -> PyResult<Vec<String>> {
         Ok(self.get()?.members().iter().map(|m| m.name().to_owned()).collect())
+    }
+
+    /// The names of the objects, or None.
+    #[getter]
+    fn ids(&self) -> Option<Vec<&str>> {
+        self.ids.as_ref().map(|ids| ids.iter().collect())
     }
 
     /// Whether all members are hard.
@@ -96,7 +112,8 @@ impl PyEnsemble {
     fn with_weights(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
         let ensemble = Ensemble::clone(&*self.get()?);
         let weights = weights.as_array().to_vec();
-        ensemble.with_weights(weights).map(PyEnsemble::new).map_err(to_python)
+        let weighted = ensemble.with_weights(weights).map(PyEnsemble::new).map_err(to_python)?;
+        Ok(weighted.with_ids(self.ids.clone()))
     }
 
     /// The same ensemble with member `i` standing `copies[i]` times.
@@ -116,7 +133,7 @@ impl PyEnsemble {
             Some(weights) => repeated.with_weights(weights.to_vec()).map_err(to_python)?,
             None => repeated,
         };
-        Ok(PyEnsemble::new(repeated))
+        Ok(PyEnsemble::new(repeated).with_ids(self.ids.clone()))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -132,7 +149,7 @@ impl PyEnsemble {
         }
         let weights = slf.get().sample_weight(py)?;
         let make = slf.get_type().getattr("_from_state")?;
-        (make, (members, weights)).into_pyobject(py)
+        (make, (members, weights, slf.get().ids())).into_pyobject(py)
     }
 
     /// The ensemble that `__reduce__` told of.
@@ -140,6 +157,7 @@ impl PyEnsemble {
     fn _from_state(
         members: Vec<(String, Vec<String>, Bound<'_, PyAny>)>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        ids: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let members = members
             .into_iter()
@@ -149,8 +167,16 @@ impl PyEnsemble {
             Some(weights) => ensemble.with_weights(weights.as_array().to_vec()),
             None => Ok(ensemble),
         };
-        ensemble.map(PyEnsemble::new).map_err(to_python)
+        let ensemble = ensemble.map(PyEnsemble::new).map_err(to_python)?;
+        Ok(ensemble.with_ids(ids.map(|ids| Arc::new(ids_of(&ids)))))
     }
+}
+
+/// Names of objects in one piece.
+fn ids_of(names: &[String]) -> Ids {
+    let mut ids = Ids::default();
+    names.iter().for_each(|name| ids.push(name));
+    ids
 }
 
 fn member_at(ensemble: &Ensemble, member: usize) -> PyResult<&Member> {

@@ -13,7 +13,12 @@ create_exception!(
 
 /// The Python exception that says what `error` says.
 pub(crate) fn to_python(error: Error) -> PyErr {
-    let message = error.to_string();
+    let message = match error {
+        // By the names that the arguments have.
+        Error::NeedsK { .. } | Error::TooManyClusters { .. } => format!("n_clusters: {error}"),
+        Error::TooFewRows { .. } => format!("base_n_clusters: {error}"),
+        _ => error.to_string(),
+    };
     match error {
         Error::Parameter { .. }
         | Error::UnknownParameter { .. }

@@ -20,6 +20,8 @@ mod generate;
 mod metrics;
 mod missing;
 mod profiles;
+mod read;
+mod report;
 mod running;
 
 use pyo3::prelude::*;
@@ -39,5 +41,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::agreement, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics::diversity, module)?)
+    module.add_function(wrap_pyfunction!(metrics::diversity, module)?)?;
+    module.add_function(wrap_pyfunction!(read::read, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(report::verdict, module)?)
 }

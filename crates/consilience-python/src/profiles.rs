@@ -28,6 +28,15 @@ impl PyProfiles {
         PyProfiles { profiles, clusters }
     }
 
+    pub(crate) fn profiles(&self) -> &Profiles {
+        &self.profiles
+    }
+
+    /// Of every member the names of its clusters.
+    pub(crate) fn cluster_names(&self) -> &[Vec<String>] {
+        &self.clusters
+    }
+
     fn checked(&self, profile: usize) -> PyResult<usize> {
         if profile < self.profiles.len() {
             return Ok(profile);
@@ -36,7 +45,7 @@ impl PyProfiles {
     }
 
     /// The label of every profile, with the numbers that mean "none" beyond `k`.
-    fn labels(&self, labels: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<u32>> {
+    pub(crate) fn labels(&self, labels: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<u32>> {
         let labels: Vec<u32> =
             labels.as_array().iter().map(|&l| u32::try_from(l).unwrap_or(u32::MAX)).collect();
         if labels.len() == self.profiles.len() {

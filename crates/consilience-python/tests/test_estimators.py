@@ -16,14 +16,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import consilience as co
 
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
-FEATURES = "it fits measurements, but X is a table of labels: fractions are refused"
+# Other checks round X where an estimator says that it takes categories; these four do not.
+FEATURES = "it fits fractions, but X is a table of labels: fractions are refused"
 EXPECTED: dict[str, dict[str, str]] = {
     "ConsensusClustering": {
-        WEIGHTS: "weights count in the consensus only: the base clusterers, whose random starts "
-        "depend on the rows there are, do not take any",
+        WEIGHTS: "weights are > 0 and count in the consensus only: the base clusterers, whose random "
+        "starts depend on the rows there are, do not take any",
     },
     "LabelConsensus": {
-        WEIGHTS: "a weight of 0 is refused: an object without weight is left out instead",
+        WEIGHTS: FEATURES,
         "check_positive_only_tag_during_fit": FEATURES,
         "check_clustering": FEATURES,
         "check_clustering(readonly_memmap=True)": FEATURES,

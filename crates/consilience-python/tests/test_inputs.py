@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.cluster import KMeans
 
 import consilience as co
 
@@ -159,3 +160,15 @@ def test_names_come_from_columns() -> None:
     frame = pd.DataFrame(PLAIN, columns=list("abcde"))
     assert co.consensus(frame).members_ == list("abcde")
     assert co.consensus(pl.from_pandas(frame)).members_ == list("abcde")
+
+
+def test_iterators_and_fitted_clusterers_are_clusterings() -> None:
+    X = co.load_iris().data
+    fitted = [KMeans(k, n_init=1, random_state=0).fit(X) for k in (2, 3, 4)]
+    expected = answer([model.labels_ for model in fitted])
+    assert answer(fitted) == answer(model.labels_ for model in fitted) == expected
+    assert answer(memoryview(np.ascontiguousarray(PLAIN))) == answer(PLAIN)
+
+
+def test_names_of_methods_may_be_spelled_as_in_papers() -> None:
+    assert co.consensus(PLAIN, method="W_MI", n_clusters=3).method_ == "w-mi"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import warnings
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -148,6 +150,23 @@ def test_known_tuples_keep_their_cluster_and_new_ones_go_to_the_nearest() -> Non
     assert (weighted.predict(LABELS) == weighted.labels_).all()
 
 
+def test_damaged_files_are_refused(tmp_path) -> None:
+    file = tmp_path / "result.npz"
+    result = co.consensus([[0, 0, 1], [0, 1, 1]])
+    result.save(file)
+    sound = file.read_bytes()
+    for at in range(0, len(sound), 7):
+        for damaged in (sound[:at], sound[:at] + bytes([sound[at] ^ 255]) + sound[at + 1 :]):
+            file.write_bytes(damaged)
+            try:
+                # Some bytes mean nothing.
+                assert (co.load(file).labels_ == result.labels_).all()
+            except ValueError as error:
+                assert "is no saved consensus" in str(error)
+    with pytest.raises(FileNotFoundError):
+        co.load(tmp_path / "other.npz")
+
+
 def test_frames_and_notebooks(monkeypatch) -> None:
     result = fitted("scec")
     frame = result.to_frame()
@@ -157,6 +176,7 @@ def test_frames_and_notebooks(monkeypatch) -> None:
     assert isinstance(result.to_frame(), pl.DataFrame)
     html = result._repr_html_()
     assert "Consensus by scec" in html and html.count("<rect") == result.n_clusters_
+    assert result.verdict_ and all(escape(sentence) in html for sentence in result.verdict_)
     many = co.consensus(np.arange(40)[:, None].repeat(2, axis=1), method="voting")
     assert "and 28 more" in many._repr_html_()
 
@@ -179,6 +199,22 @@ def test_warm_start_and_trace() -> None:
     again = co.consensus(LABELS, method="scec", n_clusters=3, init=start.labels_)
     assert co.metrics.ari(again.labels_, start.labels_) > 0.9
     assert (np.diff(start.trace_) <= 1e-9 * abs(start.trace_[0])).all()
+
+
+def test_a_start_counts_objects_by_their_weights() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        labels = rng.integers(0, 2, size=(30, 3))
+        weights, start = rng.integers(1, 9, size=30), rng.integers(0, 3, size=30)
+        arguments = {"method": "scec", "n_clusters": 3, "params": {"max_iter": 2}}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", co.ConvergenceWarning)
+            weighted = co.consensus(labels, init=start, sample_weight=weights, **arguments)
+            repeated = co.consensus(
+                labels.repeat(weights, axis=0), init=start.repeat(weights), **arguments
+            )
+        first = np.cumsum(weights) - weights
+        assert (weighted.labels_ == repeated.labels_[first]).all()
 
 
 def test_not_converging_is_a_warning() -> None:

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
+from pathlib import Path
 
 import anndata
 import numpy as np
@@ -70,24 +70,53 @@ def test_threads_change_nothing() -> None:
         assert (one.labels_ == two.labels_).all() and (one.confidence_ == two.confidence_).all()
 
 
-def test_two_python_threads_make_progress_at_once() -> None:
-    # A computation that waits for the other thread would never see it count.
-    counted, done = [], threading.Event()
-    big = RNG.integers(0, 3, size=(600, 10))
+def in_a_program(script: str, tmp_path: Path) -> subprocess.Popen[str]:
+    file = tmp_path / "program.py"
+    file.write_text(textwrap.dedent(script))
+    return subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True)
 
-    def compute() -> None:
-        co.consensus(big, method="rce", n_clusters=3, params={"max_iter": 3}, n_jobs=1)
-        done.set()
 
-    worker = threading.Thread(target=compute)
-    worker.start()
-    co.consensus(TABLE, method="scec", n_clusters=3, n_jobs=1)
-    counted.append(done.is_set())
-    while not done.is_set():
-        counted.append(False)
-        time.sleep(0.001)
-    worker.join()
-    assert counted.count(False) > 3, "the lock was held while computing"
+def test_two_python_threads_make_progress_at_once(tmp_path) -> None:
+    # The main thread computes until the other one, which computes as well, has done its work and
+    # interrupts it. If either held the lock, the other could not, and this would never end.
+    process = in_a_program(
+        """
+        import _thread
+        import sys
+        import threading
+        import time
+        import numpy as np
+        import consilience as co
+
+        rng = np.random.default_rng(0)
+        large, small = rng.integers(0, 3, (3000, 12)), rng.integers(0, 3, (50, 5))
+        main = threading.get_ident()
+
+        def work():
+            # Without a callback in the main thread, at which it might hand over the lock.
+            while sys._current_frames()[main].f_code.co_name != "combined":
+                time.sleep(0.001)
+            for _ in range(5):
+                co.consensus(small, method="scec", n_clusters=3, n_jobs=1)
+            print("worked", flush=True)
+            _thread.interrupt_main()
+
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            co.consensus(
+                large,
+                method="rce",
+                n_clusters=3,
+                params={"max_iter": 1_000_000, "tol": 0},
+                n_jobs=1,
+            )
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        """,
+        tmp_path,
+    )
+    out, _ = process.communicate(timeout=300)
+    assert out.split() == ["worked", "interrupted"]
 
 
 def forked(table: np.ndarray) -> list[int]:
@@ -103,23 +132,20 @@ def test_forked_children_can_compute() -> None:
 
 
 def test_ctrl_c_stops_a_long_computation(tmp_path) -> None:
-    script = tmp_path / "long.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            import time
-            import numpy as np
-            import consilience as co
-            table = np.random.default_rng(0).integers(0, 3, size=(3000, 12))
-            print("start", flush=True)
-            try:
-                co.consensus(table, method="rce", n_clusters=3)
-            except KeyboardInterrupt:
-                print("stopped", time.time(), flush=True)
-            """
-        )
+    process = in_a_program(
+        """
+        import time
+        import numpy as np
+        import consilience as co
+        table = np.random.default_rng(0).integers(0, 3, size=(3000, 12))
+        print("start", flush=True)
+        try:
+            co.consensus(table, method="rce", n_clusters=3)
+        except KeyboardInterrupt:
+            print("stopped", time.time(), flush=True)
+        """,
+        tmp_path,
     )
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "start\n"
     time.sleep(1.5)

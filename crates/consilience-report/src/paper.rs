@@ -10,6 +10,9 @@ use crate::words::{count, counted, listed};
 
 /// What the data are called.
 pub fn title(record: &Value) -> String {
+    if let Some(title) = record["title"].as_str() {
+        return title.to_owned();
+    }
     let command = &record["command"];
     if let Some(info) = command["data"].as_str().and_then(|name| data_set(name).ok()) {
         let mut letters = info.title.chars();
@@ -113,6 +116,10 @@ fn spelled(value: &Value) -> Option<String> {
 
 /// The command as it is typed.
 pub fn command_line(record: &Value) -> String {
+    // From another language.
+    if let Some(call) = record["command"]["call"].as_str() {
+        return call.to_owned();
+    }
     let quoted = |argument: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,/:+%@".contains(c);
         if !argument.is_empty() && argument.chars().all(plain) {

@@ -28,6 +28,7 @@ from consilience._data import (
 )
 from consilience._inputs import ensemble
 from consilience._native import ConsilienceError, Ensemble, __version__
+from consilience._read import read
 from consilience._result import ConsensusResult, Explanation, Vote, load
 from consilience._warnings import ConvergenceWarning
 
@@ -58,6 +59,7 @@ __all__ = [
     "make_three_rings",
     "methods",
     "metrics",
+    "read",
     "tl",
 ]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience import _native
 from consilience._circumstances import Progress, circumstances, whole
-from consilience._inputs import MISSING, builder, one, weights
+from consilience._inputs import MISSING, builder, features, one, weights
 from consilience._native import Ensemble, Models
 from consilience._result import ConsensusResult
 from consilience._warnings import ConvergenceWarning
@@ -64,8 +64,9 @@ def consensus(
     Parameters
     ----------
     labels : array, table, sequence, mapping or Ensemble
-        The clusterings. An (n, r) array has one column a clustering, a list one item a clustering
-        (labels, or (n, k) memberships). See :func:`ensemble` for all kinds.
+        The clusterings. An (n, r) array or table has one *column* a clustering, a list one *item* a
+        clustering: labels, (n, k) memberships, or a fitted scikit-learn clusterer. See
+        :func:`ensemble` for all kinds.
     method : str, default "auto"
         The name of a method (see :func:`methods`), or "auto": ``scec`` if the number of clusters is
         given, otherwise ``voting``.
@@ -139,29 +140,36 @@ def combined(
     clustering_weight: Any = None,
     start: Ensemble | None = None,
     consume: bool = False,
+    call: str | None = None,
+    made: Mapping[str, Any] | None = None,
 ) -> tuple[ConsensusResult, list[str], bool]:
     """The consensus, what is to be warned of, and whether the method settled.
 
-    With ``consume`` the ensemble is given up as soon as it is not needed any longer.
+    With ``consume`` the ensemble is given up as soon as it is not needed any longer. ``call`` is what
+    the user wrote, ``made`` how the members were made, if they were: both are told in the report.
     """
     if not isinstance(method, str):
         raise TypeError(f"method must be a name, got {type(method).__name__}")
     if sample_weight is not None:
-        ensemble, consume = ensemble.with_weights(weights(sample_weight)), True
+        ensemble, consume = ensemble.with_weights(weights(sample_weight, ensemble.n_objects)), True
     copies = None
     if clustering_weight is not None:
         copies = _copies(clustering_weight)
         ensemble, consume = ensemble.repeated(copies), True
+    k, settings, ids = number_of(n_clusters), _settings(params), ensemble.ids
     answer = _native.consensus(
         ensemble,
         consume,
-        method.replace("_", "-"),
-        number_of(n_clusters),
-        _settings(params),
+        method.lower().replace("_", "-"),
+        k,
+        settings,
         start,
         circumstances,
     )
     messages = answer.pop("warnings")
+    answer["seed"], answer["asked"], answer["ids"] = circumstances["seed"], k, ids
+    answer["call"] = call or _call(method, k, settings, circumstances["seed"])
+    answer["made"] = None if made is None else dict(made)
     result = ConsensusResult(answer, copies=copies)
     settled = result.stop_ != "max-iterations"
     if not settled:
@@ -271,17 +279,6 @@ def span(base_n_clusters: int | tuple[int, int] | None) -> tuple[int, int] | Non
     return k, k
 
 
-def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A table of features as an array."""
-    try:
-        array = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"X must be a table of numbers: {error}") from None
-    if array.ndim != 2:
-        raise ValueError(f"X must have two dimensions (n objects, d features), got {array.ndim}")
-    return array
-
-
 def number_of(n_clusters: int | str | None) -> int | None:
     if n_clusters is None or n_clusters == "auto":
         return None
@@ -296,6 +293,16 @@ def _settings(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if not isinstance(params, Mapping):
         raise TypeError(f"params must be a mapping, got {type(params).__name__}")
     return [(str(name), _text(value)) for name, value in params.items() if value is not None]
+
+
+def _call(method: str, k: int | None, settings: list[tuple[str, str]], seed: int) -> str:
+    """The call that gives the same result again."""
+    words = ["labels", f"method={method!r}"]
+    if k is not None:
+        words.append(f"n_clusters={k}")
+    if settings:
+        words.append(f"params={dict(settings)!r}")
+    return f"consilience.consensus({', '.join(words)}, random_state={seed})"
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import (
@@ -34,30 +34,61 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     n_clusters: int | str | None
     method: str
     params: Mapping[str, Any] | None
+    random_state: Any
     n_jobs: int | None
     verbose: int
     result_: ConsensusResult
     members_: Ensemble
     labels_: Integers
 
-    def _combine(self, members: Ensemble, seed: int, sample_weight: Any) -> None:
-        self.members_ = members
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Computes the consensus.
+
+        Parameters
+        ----------
+        X : (n, d) array of numbers; for LabelConsensus (n, r) table of labels
+            The features of the objects; or their labels, one column a clustering, where -1, None,
+            NaN and the empty text are missing.
+        y : ignored
+        sample_weight : (n,) array of numbers > 0, optional
+            Weights of the objects in the consensus; base clusterers do not see them.
+
+        Returns
+        -------
+        self
+        """
+        X = self._validated(X, reset=True)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        seed = seed_of(self.random_state)
+        self.members_, made = self._make_members(X, seed)
         self.result_, messages, settled = combined(
-            members,
+            self.members_,
             method=self.method,
             n_clusters=self.n_clusters,
             params=self.params,
             sample_weight=sample_weight,
             circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
+            call=f"{self!r}.fit(X)",
+            made=made,
         )
         for message in messages:
             category = UserWarning if settled else ConvergenceWarning
-            warnings.warn(message, category, stacklevel=3)
+            warnings.warn(message, category, stacklevel=2)
         self.labels_ = self.result_.labels_
         self._n_features_out = self.result_.n_clusters_
+        return self
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """``X`` as an array, once it is what the estimator takes."""
+        raise NotImplementedError
+
+    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any] | None]:
+        """The clusterings to be combined, and how they were made, if they were."""
+        raise NotImplementedError
 
     def _members_of(self, X: Any) -> Ensemble | Builder:
-        """The labels of new objects by the members."""
+        """The labels of new objects, validated, by the members."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> Integers:
@@ -74,7 +105,8 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             -1 where nothing is known of an object.
         """
         check_is_fitted(self)
-        return self.result_.predict(self._members_of(X), n_jobs=self.n_jobs)
+        members = self._members_of(self._validated(X, reset=False))
+        return self.result_.predict(members, n_jobs=self.n_jobs)
 
     def transform(self, X: Any) -> Floats:
         """How much the members support each cluster for each object.
@@ -90,7 +122,8 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             Rows sum to 1; rows of zeros where nothing is known of an object.
         """
         check_is_fitted(self)
-        return self.result_.support(self._members_of(X), n_jobs=self.n_jobs)
+        members = self._members_of(self._validated(X, reset=False))
+        return self.result_.support(members, n_jobs=self.n_jobs)
 
 
 class LabelConsensus(_Consensus):
@@ -149,29 +182,11 @@ class LabelConsensus(_Consensus):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabelConsensus:
-        """Computes the consensus.
-
-        Parameters
-        ----------
-        X : (n, r) table of labels
-            One column a clustering. -1, None, NaN and the empty text are missing.
-        y : ignored
-        sample_weight : (n,) array of numbers > 0, optional
-            Weights of the objects.
-
-        Returns
-        -------
-        self
-        """
-        X = self._validated(X, reset=True)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self._combine(builder(X).finish(), seed_of(self.random_state), sample_weight)
-        return self
+    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, None]:
+        return builder(X).finish(), None
 
     def _members_of(self, X: Any) -> Builder:
-        return builder(self._validated(X, reset=False))
+        return builder(X)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -259,25 +274,11 @@ class ConsensusClustering(_Consensus):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConsensusClustering:
-        """Makes the clusterings and combines them.
+    def _validated(self, X: Any, *, reset: bool) -> Floats:
+        array: Floats = validate_data(self, X, reset=reset, dtype=np.float64)
+        return array
 
-        Parameters
-        ----------
-        X : (n, d) array of numbers
-            The features.
-        y : ignored
-        sample_weight : (n,) array of numbers > 0, optional
-            Weights of the objects in the consensus; the base clusterers do not see them.
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, dtype=np.float64)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        seed = seed_of(self.random_state)
+    def _make_members(self, X: Floats, seed: int) -> tuple[Ensemble, dict[str, Any]]:
         self._models: Models | list[Any]
         if isinstance(self.base, str):
             members, self._models = make_members(
@@ -290,12 +291,21 @@ class ConsensusClustering(_Consensus):
                 soft=False,
                 circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
             )
+            base, scheme = self.base, self.scheme
         else:
-            fitted = self._fitted(X, np.random.default_rng(seed))
-            members = builder([np.asarray(model.labels_) for model in fitted]).finish()
-            self._models = fitted
-        self._combine(members, seed, sample_weight)
-        return self
+            self._models = self._fitted(X, np.random.default_rng(seed))
+            members = builder([np.asarray(model.labels_) for model in self._models]).finish()
+            base = " and ".join(dict.fromkeys(type(model).__name__ for model in self._models))
+            scheme = "given" if isinstance(self.base, Sequence) else self.scheme
+        sizes = [len(members.clusters(i)) for i in range(len(members))]
+        return members, {
+            "size": len(members),
+            "scheme": scheme,
+            "base": base,
+            "base_k": [min(sizes), max(sizes)],
+            "scale": "none",
+            "features": X.shape[1],
+        }
 
     def _fitted(self, X: Floats, rng: np.random.Generator) -> list[Any]:
         """Clones of the given clusterers, fitted."""
@@ -335,7 +345,6 @@ class ConsensusClustering(_Consensus):
             member.set_params(n_clusters=int(rng.integers(limits[0], limits[1] + 1)))
 
     def _members_of(self, X: Any) -> Ensemble | Builder:
-        X = validate_data(self, X, reset=False, dtype=np.float64)
         if isinstance(self._models, Models):
             return self._models.predict(X, circumstances(0, self.n_jobs))
         without = [type(m).__name__ for m in self._models if not hasattr(m, "predict")]

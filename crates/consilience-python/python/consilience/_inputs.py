@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -28,9 +28,9 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     ----------
     labels : array, table, sequence or mapping
         An (n, r) array of integers, texts or objects, one column a clustering; a pandas, polars or
-        pyarrow table, or anything else with ``__arrow_c_stream__``; a sequence (or a mapping from
-        names) of r clusterings, each a 1-D array of labels or an (n, k) array of memberships; an
-        :class:`Ensemble`.
+        pyarrow table, or anything else with ``__arrow_c_stream__``; a sequence or iterator (or a
+        mapping from names) of r clusterings, each a 1-D array of labels, an (n, k) array of
+        memberships, or a fitted scikit-learn clusterer; an :class:`Ensemble`.
     missing : label or sequence of labels, default (-1, None)
         Labels that mean "no label". None, NaN, NA and the empty text always do.
     sample_weight : array of n numbers > 0, optional
@@ -50,18 +50,39 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     array([ 0, -1,  1])
     """
     made = labels if isinstance(labels, Ensemble) else builder(labels, missing).finish()
-    return made if sample_weight is None else made.with_weights(weights(sample_weight))
+    if sample_weight is None:
+        return made
+    return made.with_weights(weights(sample_weight, made.n_objects))
 
 
-def weights(sample_weight: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Object weights as an array; their sign and number are checked with the ensemble."""
+def weights(sample_weight: Any, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The weights of n objects as an array."""
     try:
         array = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"sample_weight must be numbers: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, got {array.ndim}")
+    if len(array) != n:
+        raise ValueError(f"sample_weight has {len(array)} entries, but there are {n} objects")
+    wrong = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if wrong.size:
+        raise ValueError(
+            f"sample_weight, position {wrong[0]}: must be a finite number > 0, got "
+            f"{array[wrong[0]]:g}; leave out objects that are not to count"
+        )
     return np.ascontiguousarray(array)
+
+
+def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A table of features as an array."""
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must be a table of numbers: {error}") from None
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions (n objects, d features), got {array.ndim}")
+    return array
 
 
 def builder(labels: Any, missing: Any = MISSING) -> Builder:
@@ -75,8 +96,13 @@ def builder(labels: Any, missing: Any = MISSING) -> Builder:
     elif isinstance(labels, Mapping):
         for name, clustering in labels.items():
             _add(into, str(name), clustering)
-    elif _is_list(labels):
+    elif _is_list(labels) or isinstance(labels, Iterator):
         for i, clustering in enumerate(labels):
+            if isinstance(clustering, (str, bytes, int, float)):
+                raise TypeError(
+                    "labels: every item of a list is one clustering, got "
+                    f"{type(clustering).__name__}; a single clustering is written [labels]"
+                )
             _add(into, str(i), clustering)
     else:
         _add_table(into, _as_array(labels, "labels"))
@@ -121,7 +147,7 @@ def _missing(missing: Any) -> Missing:
 
 
 def _is_list(labels: Any) -> bool:
-    return isinstance(labels, Sequence) and not isinstance(labels, (str, bytes))
+    return isinstance(labels, Sequence) and not isinstance(labels, (str, bytes, memoryview))
 
 
 def _is_pandas(labels: Any) -> bool:
@@ -153,7 +179,8 @@ def _add_table(into: Builder, table: np.ndarray[Any, Any]) -> None:
 
 
 def _add(into: Builder, name: str, clustering: Any, dimensions: tuple[int, ...] = (1, 2)) -> None:
-    """One clustering: labels (1-D) or memberships (2-D)."""
+    """One clustering: labels (1-D), memberships (2-D), or a fitted clusterer that has labels."""
+    clustering = getattr(clustering, "labels_", clustering)
     if type(clustering).__module__.partition(".")[0] == "pandas" and hasattr(clustering, "dtype"):
         _add_series(into, name, clustering)
         return

@@ -1,5 +1,6 @@
 """The native part of consilience."""
 
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -19,6 +20,9 @@ __all__ = [
     "diversity",
     "generate",
     "methods",
+    "read",
+    "report",
+    "verdict",
 ]
 
 __version__: Final[str]
@@ -49,6 +53,8 @@ class Ensemble:
     @property
     def names(self) -> list[str]: ...
     @property
+    def ids(self) -> list[str] | None: ...
+    @property
     def is_hard(self) -> bool: ...
     @property
     def sample_weight(self) -> NDArray[np.float64] | None: ...
@@ -59,7 +65,9 @@ class Ensemble:
     def repeated(self, copies: list[int]) -> Ensemble: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     @staticmethod
-    def _from_state(members: Any, weights: NDArray[np.float64] | None) -> Ensemble: ...
+    def _from_state(
+        members: Any, weights: NDArray[np.float64] | None, ids: list[str] | None
+    ) -> Ensemble: ...
 
 @final
 class Models:
@@ -125,3 +133,13 @@ def data_set(
 def diversity(ensemble: Ensemble, circumstances: Any) -> str: ...
 def generate(x: NDArray[np.float64], recipe: Any, circumstances: Any) -> tuple[Ensemble, Models]: ...
 def methods() -> str: ...
+def read(
+    paths: list[Path], options: dict[str, Any], circumstances: Any
+) -> tuple[Ensemble, list[str]]: ...
+def report(
+    answer: dict[str, Any],
+    record: str,
+    features: tuple[NDArray[np.float64], list[str]] | None,
+    circumstances: Any,
+) -> str: ...
+def verdict(answer: dict[str, Any], circumstances: Any) -> list[tuple[str, str, str]]: ...

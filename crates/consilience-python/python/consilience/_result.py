@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from consilience import _native
 from consilience._circumstances import ceiling, circumstances
-from consilience._inputs import MISSING, builder
+from consilience._inputs import MISSING, builder, features
 from consilience._native import Builder, Ensemble, Profiles
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -21,6 +28,9 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 #: The version of the file format of :meth:`ConsensusResult.save`.
 _FORMAT = 1
+
+#: How sentences of a verdict are marked.
+_MARKS = {"good": "&#10003;", "caution": "!", "weak": "&#10007;"}
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,8 @@ class ConsensusResult:
         Average normalised mutual information with the members.
     n_unique_ : int
         The number of distinct label tuples, on which the computation ran.
+    ids_ : list of str, or None
+        The names of the objects, where the clusterings were read with them.
     """
 
     def __init__(self, answer: dict[str, Any], *, copies: list[int] | None = None) -> None:
@@ -114,6 +126,7 @@ class ConsensusResult:
         self.stop_: str = answer["stop"]
         self.anmi_: float = answer["anmi"]
         self.n_unique_: int = len(self._profiles)
+        self.ids_: list[str] | None = answer["ids"]
         first = self._first_copies()
         matrices = answer["correspondence"]
         self.correspondence_: list[Floats] | None = (
@@ -333,9 +346,97 @@ class ConsensusResult:
         made = members if isinstance(members, Ensemble) else members.finish()
         return made.repeated(self._copies)
 
+    @cached_property
+    def verdict_(self) -> list[str]:
+        """What the result comes to, in sentences: the words with which its report begins.
+
+        Examples
+        --------
+        >>> import consilience as co
+        >>> result = co.consensus([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]], n_clusters=2)
+        >>> len(result.verdict_) > 0
+        True
+        """
+        return [text for _, _, text in self._verdict]
+
+    @cached_property
+    def _verdict(self) -> list[tuple[str, str, str]]:
+        return _native.verdict(self._answer, circumstances())
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        X: Any = None,
+        title: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Writes a page on the result: the verdict, figures, and a paragraph for a paper.
+
+        One HTML file, the same as the command line's. It is complete in itself: it can be mailed,
+        archived and opened without a network.
+
+        Parameters
+        ----------
+        path : path
+            Where the page goes, such as "report.html".
+        X : (n, d) array or frame of numbers, optional
+            The features of the objects, from which the page shows them in two dimensions.
+        title : str, optional
+            What the data are called.
+        n_jobs : int, optional
+            The number of threads; None means all cores.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import consilience as co
+        >>> result = co.consensus([[0, 0, 1], [0, 0, 1], [0, 1, 1]], n_clusters=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = pathlib.Path(folder, "report.html")
+        ...     result.report(page, title="Three objects")
+        ...     page.read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        features = None if X is None else _features(X)
+        page = _native.report(
+            self._answer, json.dumps(self._record(title)), features, circumstances(n_jobs=n_jobs)
+        )
+        with _whole_or_not_at_all(Path(path)) as file:
+            file.write(page.encode())
+
+    def _record(self, title: str | None) -> dict[str, Any]:
+        """What the page is told besides the result itself, as the command line stores it."""
+        answer = self._answer
+        made = answer["made"]
+        sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
+        return {
+            "title": title,
+            "version": _native.__version__,
+            "seed": answer["seed"],
+            "command": {"call": answer["call"], "k": answer["asked"]},
+            "data": {"features": [] if made is None else list(range(made["features"]))},
+            "ensemble": made,
+            "consensus": {
+                "n": len(self.labels_),
+                "clusterings": len(self.members_),
+                "unique": self.n_unique_,
+                "method": self.method_,
+                "params": self.params_,
+                "k": self.n_clusters_,
+                "sizes": sizes.tolist(),
+                "anmi": self.anmi_,
+                "trace": [x for x in self.trace_.tolist() if math.isfinite(x)],
+            },
+        }
+
     def to_frame(self) -> Any:
-        """Labels, confidence and memberships as a pandas or polars frame, whichever is installed."""
-        columns: dict[str, Any] = {"cluster": self.labels_, "confidence": self.confidence_}
+        """Labels, confidence and memberships as a pandas or polars frame, whichever is installed.
+
+        Where the objects have names, these come first, as column ``id``.
+        """
+        columns: dict[str, Any] = {} if self.ids_ is None else {"id": self.ids_}
+        columns |= {"cluster": self.labels_, "confidence": self.confidence_}
         if self.membership_ is not None:
             for j in range(self.n_clusters_):
                 columns[f"membership_{j}"] = self.membership_[:, j]
@@ -355,15 +456,9 @@ class ConsensusResult:
         The file is a NumPy archive (``.npz``) of plain arrays and a description in JSON. It is
         written under another name first, so that it is there whole or not at all.
         """
-        target = Path(path)
         arrays, head = _packed(self)
-        temporary = target.with_name(f".{target.name}.part")
-        try:
-            with temporary.open("wb") as file:
-                np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with _whole_or_not_at_all(Path(path)) as file:
+            np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
     def __repr__(self) -> str:
         return (
@@ -372,10 +467,10 @@ class ConsensusResult:
         )
 
     def _repr_html_(self) -> str:
-        sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
-        sure = [
-            float(self.confidence_[self.labels_ == j].mean()) for j in range(self.n_clusters_)
-        ]
+        assigned = self.labels_ >= 0
+        sizes = np.bincount(self.labels_[assigned], minlength=self.n_clusters_)
+        sums = np.bincount(self.labels_[assigned], self.confidence_[assigned], self.n_clusters_)
+        sure = sums / np.maximum(sizes, 1)
         shown = min(self.n_clusters_, 12)
         largest = max(int(sizes.max(initial=1)), 1)
         bars = []
@@ -390,16 +485,21 @@ class ConsensusResult:
                 f"confidence {sure[j]:.2f}</text>"
             )
         more = "" if shown == self.n_clusters_ else f"<p>and {self.n_clusters_ - shown} more</p>"
+        sentences = "".join(
+            f'<li style="list-style:none">{_MARKS[tone]} {escape(text)}</li>'
+            for _, tone, text in self._verdict
+        )
         stop = {"done": "", "converged": ", settled", "max-iterations": ", did not settle"}
-        verdict = (
+        facts = (
             f"{len(self.labels_):,} objects ({self.n_unique_:,} distinct), "
             f"{len(self.members_)} clusterings, {self.n_clusters_} clusters; agreement with the "
             f"clusterings (ANMI) {self.anmi_:.3f}{stop.get(self.stop_, '')}"
         )
         return (
-            f"<div><b>Consensus by {escape(self.method_)}</b><br>{escape(verdict)}<br>"
+            f"<div><b>Consensus by {escape(self.method_)}</b><br>{escape(facts)}<br>"
             f'<svg xmlns="http://www.w3.org/2000/svg" width="420" height="{18 * shown + 4}" '
-            f'font-family="sans-serif" font-size="11">{"".join(bars)}</svg>{more}</div>'
+            f'font-family="sans-serif" font-size="11" fill="currentColor">{"".join(bars)}</svg>{more}'
+            f'<ul style="padding:0">{sentences}</ul></div>'
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -408,6 +508,20 @@ class ConsensusResult:
 
 def _unpickled(answer: dict[str, Any], copies: list[int] | None) -> ConsensusResult:
     return ConsensusResult(answer, copies=copies)
+
+
+#: What reading a damaged archive can end in.
+_DAMAGED = (
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def load(path: str | Path) -> ConsensusResult:
@@ -433,12 +547,26 @@ def load(path: str | Path) -> ConsensusResult:
         if head["format"] != _FORMAT:
             raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
         return _unpacked(arrays, head)
-    except (KeyError, IndexError, TypeError, ValueError, EOFError) as error:
+    except _DAMAGED as error:
         raise ValueError(f"{path} is no saved consensus: {error}") from error
 
 
 #: What of an answer goes into the description, and what into arrays of its own.
-_PLAIN = ("n_clusters", "method", "reason", "params", "objective", "iterations", "stop", "anmi")
+_PLAIN = (
+    "n_clusters",
+    "method",
+    "reason",
+    "params",
+    "objective",
+    "iterations",
+    "stop",
+    "anmi",
+    "seed",
+    "asked",
+    "call",
+    "made",
+    "ids",
+)
 _ARRAYS = ("labels", "confidence", "profile_labels", "trace")
 _OPTIONAL = ("profile_membership", "merges", "affinity")
 
@@ -499,6 +627,27 @@ def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> ConsensusResult:
             value = {column: arrays[f"diagnostic.{name}.{column}"] for column in value}
         answer["diagnostics"][name] = value
     return ConsensusResult(answer, copies=head["copies"])
+
+
+@contextmanager
+def _whole_or_not_at_all(target: Path) -> Iterator[IO[bytes]]:
+    """A file under another name, which it changes for ``target`` once it is complete."""
+    temporary = target.with_name(f".{target.name}.part")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _features(X: Any) -> tuple[Floats, list[str]]:
+    """Features with their names."""
+    array = features(X)
+    names = getattr(X, "columns", None)
+    if names is None:
+        return array, [f"feature {j}" for j in range(array.shape[1])]
+    return array, [str(name) for name in names]
 
 
 def _expanded(rows: Floats, where: Integers, missing: float) -> Floats:

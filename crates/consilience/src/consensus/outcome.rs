@@ -143,13 +143,16 @@ impl Consensus {
     /// The cluster of every object; `None` where no member labels the object or the method leaves
     /// it unassigned.
     pub fn object_labels(&self, profiles: &Profiles) -> Vec<Option<u32>> {
-        let assigned = |label: u32| (label != NO_CLUSTER).then_some(label);
-        if let Some(labels) = &self.parted {
-            labels.iter().map(|&label| assigned(label)).collect()
-        } else {
-            let labels = profiles.expand(&self.labels);
-            labels.into_iter().map(|label| label.and_then(assigned)).collect()
-        }
+        (0..profiles.n_objects()).map(|i| self.object_label(profiles, i)).collect()
+    }
+
+    /// The cluster of object `i`, as [`object_labels`](Self::object_labels) has it.
+    pub fn object_label(&self, profiles: &Profiles, i: usize) -> Option<u32> {
+        let label = match &self.parted {
+            Some(labels) => labels.get(i),
+            None => profiles.map().get(i).and_then(|&s| self.labels.get(s as usize)),
+        };
+        label.copied().filter(|&label| label != NO_CLUSTER)
     }
 
     /// How sure each object's label is, in [0, 1]; `None` where it has none.
