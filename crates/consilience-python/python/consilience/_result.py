@@ -396,7 +396,7 @@ class ConsensusResult:
         ...     page = pathlib.Path(folder, "report.html")
         ...     result.report(page, title="Three objects")
         ...     page.read_text(encoding="utf-8")[:15]
-        '<!doctype html>'
+        '<!DOCTYPE html>'
         """
         features = None if X is None else _features(X)
         page = _native.report(
