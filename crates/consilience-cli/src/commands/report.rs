@@ -236,12 +236,11 @@ impl Saved {
             )));
         }
         let name = record["consensus"]["method"].as_str().unwrap_or_default();
-        let (profiles, clusters) = match method(name) {
-            Ok(info) => (prepare(&ensemble, info, run)?, cluster_names(&ensemble, info)),
-            Err(_) => {
-                let clusters = ensemble.members().iter().map(|m| m.clusters().to_vec());
-                (Profiles::new(&ensemble, run)?, clusters.collect())
-            }
+        let (profiles, clusters) = if let Ok(info) = method(name) {
+            (prepare(&ensemble, info, run)?, cluster_names(&ensemble, info))
+        } else {
+            let clusters = ensemble.members().iter().map(|m| m.clusters().to_vec());
+            (Profiles::new(&ensemble, run)?, clusters.collect())
         };
         let mut numbers: Vec<u32> = consensus.clusters.iter().flatten().copied().collect();
         numbers.sort_unstable();

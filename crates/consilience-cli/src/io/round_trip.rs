@@ -7,7 +7,9 @@ use std::sync::LazyLock;
 use consilience::Run;
 use consilience::ensemble::{HardMember, LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
-use consilience_io::{ClusteringTable, Ids, ReadOptions, read_clusterings};
+use consilience_io::{
+    ClusteringTable, Ids, ReadOptions, read_clusterings, read_features, read_labels,
+};
 use proptest::prelude::*;
 
 use super::*;

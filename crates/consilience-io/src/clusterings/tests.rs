@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::io::read_labels;
+use crate::read_labels;
 
 /// Reads files of these names and contents.
 fn read(files: &[(&str, &str)], options: &ReadOptions) -> Result<ClusteringTable, String> {
