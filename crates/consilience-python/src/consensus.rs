@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::ensemble::{PyEnsemble, matrix};
 use crate::error::{ConsilienceError, to_python};
 use crate::profiles::PyProfiles;
-use crate::running::{Circumstances, compute};
+use crate::running::{Circumstances, compute_apart};
 
 /// The table of methods, as JSON.
 #[pyfunction]
@@ -58,7 +58,7 @@ pub(crate) fn consensus<'py>(
     let method = info.with(n_clusters, &settings).map_err(to_python)?;
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
-    let work = |run: &consilience::Run| {
+    let work = move |run: &consilience::Run| {
         let clusters = run.install(|| cluster_names(&ensemble, info));
         let profiles = prepare(&ensemble, info, run)?;
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
@@ -77,7 +77,7 @@ pub(crate) fn consensus<'py>(
         let confidence = labels.iter().zip(profiles.map()).map(sure).collect();
         Ok(Found { profiles, clusters, consensus, labels, confidence, anmi })
     };
-    let (found, warnings) = compute(py, &circumstances, work)?;
+    let (found, warnings) = compute_apart(py, &circumstances, work)?;
     let answer = told(py, found)?;
     answer.set_item("method", info.name)?;
     answer.set_item("reason", reason)?;

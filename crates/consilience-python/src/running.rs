@@ -16,6 +16,8 @@ use crate::error::{ConsilienceError, to_python};
 
 /// How long a signal may wait.
 const POLL: Duration = Duration::from_millis(50);
+/// How long work that was told to stop is waited for.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The circumstances of a computation as Python gives them.
 #[derive(FromPyObject)]
@@ -59,10 +61,10 @@ struct Finished {
 }
 
 impl Finished {
-    /// Waits a little; true once the work has ended.
-    fn wait(&self) -> bool {
+    /// Waits at most so long; true once the work has ended.
+    fn wait(&self, at_most: Duration) -> bool {
         let ended = hold(&self.ended);
-        let waited = self.changed.wait_timeout_while(ended, POLL, |ended| !*ended);
+        let waited = self.changed.wait_timeout_while(ended, at_most, |ended| !*ended);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
@@ -82,41 +84,86 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A computation as the calling thread sees it.
+#[derive(Default)]
+struct Watch {
+    listener: Arc<Listener>,
+    flag: CancelFlag,
+    finished: Finished,
+}
+
+impl Watch {
+    fn run(&self, circumstances: &Circumstances) -> Run {
+        Run::new(circumstances.seed)
+            .threads(circumstances.threads)
+            .memory(circumstances.memory)
+            .observer(self.listener.clone())
+            .cancel_flag(self.flag.clone())
+    }
+
+    /// Waits until the work has ended; if a signal comes first, or who is told of progress objects,
+    /// the work is told to stop, and the error says why.
+    fn wait(&self, py: Python<'_>, circumstances: &Circumstances) -> PyResult<()> {
+        while !py.detach(|| self.finished.wait(POLL)) {
+            let go_on = py.check_signals().and_then(|()| tell(py, circumstances, &self.listener));
+            if go_on.is_err() {
+                self.flag.cancel();
+                return go_on;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the work gave, and what it warned of.
+    fn outcome<T>(&self, joined: thread::Result<Result<T>>) -> PyResult<(T, Vec<String>)> {
+        let given = joined.map_err(broken_promise)?.map_err(to_python)?;
+        Ok((given, std::mem::take(&mut *hold(&self.listener.warnings))))
+    }
+}
+
 /// Runs `work` under `circumstances`; also gives what it warned of.
 pub(crate) fn compute<T: Send>(
     py: Python<'_>,
     circumstances: &Circumstances,
     work: impl FnOnce(&Run) -> Result<T> + Send,
 ) -> PyResult<(T, Vec<String>)> {
-    let listener = Arc::new(Listener::default());
-    let flag = CancelFlag::default();
-    let finished = Finished::default();
-    let run = Run::new(circumstances.seed)
-        .threads(circumstances.threads)
-        .memory(circumstances.memory)
-        .observer(listener.clone())
-        .cancel_flag(flag.clone());
-    let outcome = thread::scope(|scope| {
+    let watch = Watch::default();
+    let run = watch.run(circumstances);
+    thread::scope(|scope| {
         let worker = scope.spawn(|| {
-            let _ending = Ending(&finished);
+            let _ending = Ending(&watch.finished);
             work(&run)
         });
-        while !py.detach(|| finished.wait()) {
-            if let Err(error) = py.check_signals().and_then(|()| tell(py, circumstances, &listener))
-            {
-                flag.cancel();
-                // What the work says of being stopped is of no interest.
-                py.detach(|| drop(worker.join()));
-                return Err(error);
-            }
-        }
-        match worker.join() {
-            Ok(result) => result.map_err(to_python),
-            Err(panic) => Err(broken_promise(panic)),
-        }
-    })?;
-    let warnings = std::mem::take(&mut *hold(&listener.warnings));
-    Ok((outcome, warnings))
+        let waited = watch.wait(py, circumstances);
+        // What the work says of being stopped is of no interest.
+        let joined = py.detach(|| worker.join());
+        waited?;
+        watch.outcome(joined)
+    })
+}
+
+/// The same for work with steps that cannot be stopped, such as the eigendecomposition of a large
+/// matrix: it is not waited for longer than [`PATIENCE`], but left behind, and ends when it next
+/// looks at the flag.
+pub(crate) fn compute_apart<T: Send + 'static>(
+    py: Python<'_>,
+    circumstances: &Circumstances,
+    work: impl FnOnce(&Run) -> Result<T> + Send + 'static,
+) -> PyResult<(T, Vec<String>)> {
+    let watch = Arc::new(Watch::default());
+    let (theirs, run) = (watch.clone(), watch.run(circumstances));
+    let apart = move || {
+        let _ending = Ending(&theirs.finished);
+        work(&run)
+    };
+    let worker = thread::Builder::new()
+        .spawn(apart)
+        .map_err(|error| ConsilienceError::new_err(format!("no thread can be started: {error}")))?;
+    if let Err(error) = watch.wait(py, circumstances) {
+        py.detach(|| watch.finished.wait(PATIENCE));
+        return Err(error);
+    }
+    watch.outcome(py.detach(|| worker.join()))
 }
 
 /// Tells the latest progress to who asked for it.

@@ -101,6 +101,7 @@ def test_one_row_is_one_cluster() -> None:
         ([1.0, 2.0], {}, ValueError, "two dimensions"),
         ([["a"]], {}, TypeError, "table of numbers"),
         (np.empty((0, 2)), {}, ValueError, "empty"),
+        (np.empty((3, 0)), {}, ValueError, "empty: 3 objects of 0 features"),
         (np.eye(5), {"scheme": "other"}, ValueError, "there is no scheme `other`"),
         (np.eye(5), {"base": "other"}, ValueError, "there is no base clusterer `other`"),
         (np.eye(5), {"base": 3}, TypeError, "base"),

@@ -82,6 +82,8 @@ def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         raise TypeError(f"X must be a table of numbers: {error}") from None
     if array.ndim != 2:
         raise ValueError(f"X must have two dimensions (n objects, d features), got {array.ndim}")
+    if array.size == 0:
+        raise ValueError(f"X is empty: {len(array)} objects of {array.shape[1]} features")
     return array
 
 
