@@ -172,9 +172,9 @@ impl PyProfiles {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let labels = self.labels(&labels)?;
         let members = members_of(new)?;
-        let (found, _) = compute(py, &circumstances, |_| {
+        let (found, _) = compute(py, &circumstances, |run| {
             let nearest = Nearest::new(&self.profiles, &self.clusters, &labels, n_clusters)?;
-            nearest.support(&members)
+            nearest.support(&members, run)
         })?;
         matrix(py, &found)
     }

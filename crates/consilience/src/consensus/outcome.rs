@@ -140,6 +140,35 @@ impl Consensus {
         }
     }
 
+    /// The same consensus with its clusters in another order: cluster `i` is to be what is now
+    /// cluster `order[i]`.
+    ///
+    /// # Panics
+    ///
+    /// If `order` does not name every cluster once.
+    #[must_use]
+    pub fn reordered(self, order: &[u32]) -> Self {
+        let mut place = vec![NO_CLUSTER; self.k];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        assert!(order.len() == self.k && !place.contains(&NO_CLUSTER), "every cluster once");
+        let moved = |label: u32| place.get(label as usize).copied().unwrap_or(NO_CLUSTER);
+        let moved = |labels: Vec<u32>| -> Vec<u32> { labels.into_iter().map(moved).collect() };
+        let columns = |matrix: Matrix| {
+            Matrix::from_fn(matrix.nrows(), order.len(), |i, j| matrix[(i, order[j] as usize)])
+        };
+        Consensus {
+            labels: moved(self.labels),
+            parted: self.parted.map(moved),
+            membership: self.membership.map(columns),
+            correspondences: self
+                .correspondences
+                .map(|matrices| matrices.into_iter().map(columns).collect()),
+            ..self
+        }
+    }
+
     /// The cluster of every object; `None` where no member labels the object or the method leaves
     /// it unassigned.
     pub fn object_labels(&self, profiles: &Profiles) -> Vec<Option<u32>> {
@@ -160,5 +189,25 @@ impl Consensus {
         let sure = profiles.expand(&self.confidence);
         let labels = self.object_labels(profiles);
         sure.into_iter().zip(labels).map(|(c, label)| label.and(c)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_change_places_with_all_that_is_theirs() {
+        let old = Consensus {
+            parted: Some(vec![2, 0, NO_CLUSTER]),
+            membership: Some(Matrix::from_vec(1, 3, vec![0.5, 0.3, 0.2])),
+            correspondences: Some(vec![Matrix::from_vec(1, 3, vec![0.6, 0.4, 0.0])]),
+            ..Consensus::from_labels(vec![0, 1, 2, NO_CLUSTER], 3)
+        };
+        let new = old.reordered(&[2, 0, 1]);
+        assert_eq!(new.labels, [1, 2, 0, NO_CLUSTER]);
+        assert_eq!(new.parted, Some(vec![0, 1, NO_CLUSTER]));
+        assert_eq!(new.membership.unwrap().row(0), [0.2, 0.5, 0.3]);
+        assert_eq!(new.correspondences.unwrap()[0].row(0), [0.0, 0.6, 0.4]);
     }
 }

@@ -38,6 +38,6 @@ pub use labels::{Code, Labels};
 pub(crate) use member::first_of_largest;
 pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use prefixes::components_of_prefixes;
-pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};
+pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
 pub use recode::Integer;
 pub use votes::Votes;

@@ -6,6 +6,7 @@
 //! memberships merge when they are equal bit by bit.
 
 mod gather;
+mod part;
 mod reorder;
 mod select;
 
@@ -18,6 +19,7 @@ use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::ensemble::member::argmax;
 use crate::ensemble::merge::{Merged, merge};
 use crate::ensemble::profiles::gather::{gather, gather_soft};
+pub use crate::ensemble::profiles::part::Parted;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;

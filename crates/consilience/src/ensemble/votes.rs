@@ -56,6 +56,11 @@ impl Votes {
         self.shared.row(c).iter().map(|shared| shared / self.mass[c]).collect()
     }
 
+    /// The share of cluster `c`, counted through all members, in one cluster of the clustering.
+    pub fn share_of(&self, c: usize, label: usize) -> f64 {
+        self.shared[(c, label)] / self.mass[c]
+    }
+
     /// The support of profile `s` for every cluster: the members' votes, averaged over those that
     /// label it (weighted by membership where soft).
     pub fn support(&self, profiles: &Profiles, s: usize) -> Vec<f64> {

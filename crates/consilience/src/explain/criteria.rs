@@ -132,7 +132,7 @@ fn largest_gap(values: &[f64]) -> Option<usize> {
 }
 
 /// The distribution of the co-associations over pairs of different objects, and the undecided share.
-fn distribution(matrix: &Matrix, weights: &[f64]) -> (Vec<f64>, f64) {
+pub(super) fn distribution(matrix: &Matrix, weights: &[f64]) -> (Vec<f64>, f64) {
     let mut counts = vec![0.0; STEPS + 1];
     let (mut undecided, mut all) = (0.0, 0.0);
     for s in 0..weights.len() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::consensus::NO_CLUSTER;
-use crate::ensemble::{MISSING, Member, Profiles, Votes};
+use crate::ensemble::{Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -28,8 +28,52 @@ pub struct Nearest<'a> {
     lengths: Vec<f64>,
 }
 
+/// Where a new object belongs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assignment {
+    /// Its cluster; `None` if no label of it is known or the nearest profiles have no cluster.
+    pub cluster: Option<u32>,
+    /// The profile that has its label tuple, if any; the first of the parts if that was parted.
+    pub profile: Option<u32>,
+    /// The members' support of its cluster, in [0, 1]; 0 where it has none.
+    pub support: f64,
+}
+
+impl Assignment {
+    /// What is known of an object without a known label.
+    const NOTHING: Assignment = Assignment { cluster: None, profile: None, support: 0.0 };
+}
+
+/// Labels that a member never gave to the objects of the ensemble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The member.
+    pub member: usize,
+    /// The labels, in the order of the new member's clusters.
+    pub labels: Vec<String>,
+    /// How many new objects have one of them.
+    pub objects: usize,
+}
+
 /// The known labels of a new object.
 type Row = Vec<(u32, f64)>;
+
+/// Whether a row is that of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Of none.
+    Not,
+    /// Of one.
+    Once(u32),
+    /// Of one that was parted; the first part.
+    Parted(u32),
+}
+
+/// The distinct rows of new objects, and which one every object has ([`NO_PROFILE`] if none).
+struct Rows {
+    rows: Vec<Row>,
+    of_object: Vec<u32>,
+}
 
 impl<'a> Nearest<'a> {
     /// `clusters` names the clusters of every member; `labels` is the consensus, one of `k` clusters
@@ -75,39 +119,44 @@ impl<'a> Nearest<'a> {
     ///
     /// # Errors
     ///
+    /// As [`assign`](Self::assign).
+    pub fn label(&self, members: &[Member], run: &Run) -> Result<Vec<Option<u32>>> {
+        Ok(self.assign(members, run)?.iter().map(|found| found.cluster).collect())
+    }
+
+    /// Where new objects belong, from their labels by the members, in the members' order.
+    ///
+    /// # Errors
+    ///
     /// If the members are not as many or not of one length, or if the run is cancelled.
     ///
     /// # Cost
     ///
-    /// $O(u r)$ for every tuple that is new.
-    pub fn label(&self, members: &[Member], run: &Run) -> Result<Vec<Option<u32>>> {
-        let rows = self.rows(members)?;
-        // Equal objects are looked at once. Nothing iterates over the table.
-        let mut number = HashMap::with_capacity(rows.len().min(1 << 16));
-        let mut distinct: Vec<&Row> = Vec::new();
-        let of_row: Vec<usize> = rows
-            .iter()
-            .map(|row| {
-                let key: Vec<(u32, u64)> = row.iter().map(|&(c, p)| (c, p.to_bits())).collect();
-                *number.entry(key).or_insert_with(|| {
-                    distinct.push(row);
-                    distinct.len() - 1
-                })
-            })
-            .collect();
-        let known = self.known(&number);
-        let labels: Vec<Option<u32>> = run.install(|| {
-            let rows = distinct.par_iter().zip(&known);
-            let label = |(row, &profile): (&&Row, &u32)| {
-                run.check()?;
-                Ok(match self.labels.get(profile as usize) {
-                    Some(&label) => (label != NO_CLUSTER).then_some(label),
-                    None => self.search(row),
-                })
+    /// $O(u r)$ for every tuple that is new; equal new objects are looked at once.
+    pub fn assign(&self, members: &[Member], run: &Run) -> Result<Vec<Assignment>> {
+        let Rows { rows, of_object } = self.rows(members, run)?;
+        let known = self.known(&rows);
+        let votes = Votes::new(self.profiles, self.labels, self.k);
+        let assign = |(row, known): (&Row, &Known)| {
+            run.check()?;
+            let own = |s: u32| Some(self.labels[s as usize]).filter(|&label| label != NO_CLUSTER);
+            let (cluster, profile) = match *known {
+                Known::Once(s) => (own(s), Some(s)),
+                // Equal tuples are the nearest there can be.
+                Known::Parted(s) => (self.search(row), Some(s)),
+                Known::Not => (self.search(row), None),
             };
-            rows.map(label).collect::<Result<_>>()
-        })?;
-        Ok(of_row.into_iter().map(|i| labels[i]).collect())
+            let support = cluster.map_or(0.0, |cluster| {
+                let total: f64 = row.iter().map(|(_, p)| p).sum();
+                let share = |&(c, p): &(u32, f64)| p * votes.share_of(c as usize, cluster as usize);
+                (row.iter().map(share).sum::<f64>() / total).clamp(0.0, 1.0)
+            });
+            Ok(Assignment { cluster, profile, support })
+        };
+        let found: Vec<Assignment> =
+            run.install(|| rows.par_iter().zip(&known).map(assign).collect::<Result<_>>())?;
+        let of = |&row: &u32| found.get(row as usize).copied().unwrap_or(Assignment::NOTHING);
+        Ok(of_object.iter().map(of).collect())
     }
 
     /// The members' [support](Votes::support) of every cluster for new objects, m × k; a row of
@@ -115,14 +164,15 @@ impl<'a> Nearest<'a> {
     ///
     /// # Errors
     ///
-    /// As [`label`](Self::label).
-    pub fn support(&self, members: &[Member]) -> Result<Matrix> {
+    /// As [`assign`](Self::assign).
+    pub fn support(&self, members: &[Member], run: &Run) -> Result<Matrix> {
         let votes = Votes::new(self.profiles, self.labels, self.k);
         let shares: Vec<Vec<f64>> =
             (0..self.profiles.n_clusters()).map(|c| votes.share(c)).collect();
-        let rows = self.rows(members)?;
-        let mut support = Matrix::zeros(rows.len(), self.k);
-        for (i, row) in rows.iter().enumerate() {
+        let Rows { rows, of_object } = self.rows(members, run)?;
+        let mut support = Matrix::zeros(of_object.len(), self.k);
+        for (i, &row) in of_object.iter().enumerate() {
+            let Some(row) = rows.get(row as usize) else { continue };
             let total: f64 = row.iter().map(|(_, p)| p).sum();
             for &(c, p) in row {
                 let sums = support.row_mut(i).iter_mut().zip(&shares[c as usize]);
@@ -132,8 +182,36 @@ impl<'a> Nearest<'a> {
         Ok(support)
     }
 
-    /// The known labels of every new object.
-    fn rows(&self, members: &[Member]) -> Result<Vec<Row>> {
+    /// Labels of new members that those of the ensemble never gave, member by member; they count as
+    /// missing.
+    ///
+    /// # Panics
+    ///
+    /// If the members are more than those of the ensemble.
+    pub fn unknown(&self, members: &[Member]) -> Vec<Unknown> {
+        let of_member = |(h, member): (usize, &Member)| {
+            let names = member.clusters().iter();
+            let new: Vec<bool> =
+                names.map(|name| !self.clusters[h].contains_key(name.as_str())).collect();
+            let labels = member.clusters().iter().zip(&new).filter(|(_, new)| **new);
+            let labels: Vec<String> = labels.map(|(name, _)| name.clone()).collect();
+            if labels.is_empty() {
+                return None;
+            }
+            let objects = match member {
+                Member::Hard(hard) => hard.labels().iter().flatten().filter(|&c| new[c]).count(),
+                Member::Soft(soft) => {
+                    let has = |row: &&[f64]| row.iter().zip(&new).any(|(p, new)| *new && *p > 0.0);
+                    soft.memberships().iter_rows().filter(has).count()
+                }
+            };
+            Some(Unknown { member: h, labels, objects })
+        };
+        members.iter().enumerate().filter_map(of_member).collect()
+    }
+
+    /// The known labels of new objects, equal ones once.
+    fn rows(&self, members: &[Member], run: &Run) -> Result<Rows> {
         if members.len() != self.clusters.len() {
             return Err(Error::Length {
                 what: "the list of new clusterings".to_owned(),
@@ -143,9 +221,12 @@ impl<'a> Nearest<'a> {
             });
         }
         let n = members.first().map_or(0, Member::n_objects);
-        let mut rows = vec![Row::new(); n];
-        let known = self.profiles.members().iter().zip(&self.clusters);
-        for (member, (fitted, by_name)) in members.iter().zip(known) {
+        // Members that know none of the objects have nothing to say; an ensemble has none such.
+        let mut of_cluster: Vec<Option<u32>> = Vec::new();
+        let mut speaking = Vec::new();
+        for (member, (fitted, by_name)) in
+            members.iter().zip(self.profiles.members().iter().zip(&self.clusters))
+        {
             if member.n_objects() != n {
                 return Err(Error::Length {
                     what: format!("member `{}`", member.name()),
@@ -154,43 +235,58 @@ impl<'a> Nearest<'a> {
                     expected: n,
                 });
             }
+            if member.clusters().is_empty() {
+                continue;
+            }
             // As the method took the largest of each membership, so is a new one taken.
             let hardened = fitted.is_hard() && !member.is_hard();
-            let hardened = hardened.then(|| Member::from(member.hardened()));
-            let member = hardened.as_ref().unwrap_or(member);
-            let of_code: Vec<Option<u32>> =
-                member.clusters().iter().map(|name| by_name.get(name.as_str()).copied()).collect();
-            match member {
-                Member::Hard(hard) => {
-                    for (row, code) in rows.iter_mut().zip(hard.labels()) {
-                        row.extend(code.and_then(|code| of_code[code]).map(|c| (c, 1.0)));
-                    }
-                }
-                Member::Soft(soft) => {
-                    for (row, memberships) in rows.iter_mut().zip(soft.memberships().iter_rows()) {
-                        let there = memberships.iter().zip(&of_code).filter(|(p, _)| **p != 0.0);
-                        let start = row.len();
-                        row.extend(there.filter_map(|(&p, c)| c.map(|c| (c, p))));
-                        row[start..].sort_unstable_by_key(|&(c, _)| c);
-                    }
-                }
-            }
+            let member = if hardened { Member::from(member.hardened()) } else { member.clone() };
+            let known = |name: &String| by_name.get(name.as_str()).copied();
+            of_cluster.extend(member.clusters().iter().map(known));
+            speaking.push(member);
         }
-        Ok(rows)
+        if n == 0 || speaking.is_empty() {
+            return Ok(Rows { rows: Vec::new(), of_object: vec![NO_PROFILE; n] });
+        }
+        let new = Profiles::new(&Ensemble::new(speaking)?, run)?;
+        let row = |s: usize| {
+            let mut row = Row::new();
+            new.for_each_entry(s, |_, c, p| row.extend(of_cluster[c].map(|c| (c, p))));
+            // Members stand in the order of the ensemble, their clusters perhaps not.
+            row.sort_unstable_by_key(|&(c, _)| c);
+            row
+        };
+        let rows = run.install(|| (0..new.len()).into_par_iter().map(row).collect());
+        Ok(Rows { rows, of_object: new.map().to_vec() })
     }
 
-    /// For every distinct row its profile, if there is one with the same entries.
-    fn known(&self, number: &HashMap<Vec<(u32, u64)>, usize>) -> Vec<u32> {
-        let mut known = vec![MISSING; number.len()];
+    /// The profiles with the same entries, for every row.
+    fn known(&self, rows: &[Row]) -> Vec<Known> {
+        // Memberships that were written and read back differ in their last bits.
+        let told = |p: f64| (p * f64::from(1 << 30)).round() as u64;
+        // Several rows may be equal once what is unknown is left out. Nothing iterates over the table.
+        let mut first = HashMap::with_capacity(rows.len());
+        let of_row: Vec<usize> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, row)| {
+                let key: Vec<(u32, u64)> = row.iter().map(|&(c, p)| (c, told(p))).collect();
+                *first.entry(key).or_insert(i)
+            })
+            .collect();
+        let mut known = vec![Known::Not; rows.len()];
         let mut key = Vec::new();
         for s in 0..self.profiles.len() {
             key.clear();
-            self.profiles.for_each_entry(s, |_, c, p| key.push((c as u32, p.to_bits())));
-            if let Some(&i) = number.get(&key) {
-                known[i] = s as u32;
+            self.profiles.for_each_entry(s, |_, c, p| key.push((c as u32, told(p))));
+            if let Some(&i) = first.get(&key) {
+                known[i] = match known[i] {
+                    Known::Not => Known::Once(s as u32),
+                    Known::Once(first) | Known::Parted(first) => Known::Parted(first),
+                };
             }
         }
-        known
+        of_row.into_iter().map(|i| known[i]).collect()
     }
 
     /// The cluster of the nearest profiles.
@@ -254,6 +350,26 @@ mod tests {
         let labels = nearest.label(&hard(&new), &Run::new(0)).unwrap();
         // The second is as near to (1, 1, 1) as to (1, 1, 2): the lower of equally heavy clusters.
         assert_eq!(labels, [Some(0), Some(1), Some(1), None, None]);
+        let found = nearest.assign(&hard(&new), &Run::new(0)).unwrap();
+        let profiles: Vec<_> = found.iter().map(|one| one.profile).collect();
+        assert_eq!(profiles, [None, None, Some(1), None, None]);
+        // Of the second: clusters 1 of a and b are half in cluster 1 each, cluster 0 of c is not.
+        assert_eq!((found[1].support, found[3].support), (1.0 / 3.0, 0.0));
+        let unknown = nearest.unknown(&hard(&new));
+        assert_eq!(unknown, [Unknown { member: 0, labels: vec!["9".to_owned()], objects: 1 }]);
+    }
+
+    #[test]
+    fn of_a_parted_profile_the_heavier_part_counts() {
+        let columns: [&[Option<i64>]; 1] = [&[0, 0, 0, 1].map(Some)];
+        let ensemble = Ensemble::new(hard(&columns)).unwrap();
+        let whole = profiles(&ensemble);
+        let parted = whole.parted(&[1, 0, 0, 1], None);
+        let clusters = names(&ensemble);
+        let nearest = Nearest::new(&parted.profiles, &clusters, &parted.labels, 2).unwrap();
+        let found = nearest.assign(&hard(&[&[Some(0), Some(1)]]), &Run::new(0)).unwrap();
+        assert_eq!(found[0], Assignment { cluster: Some(0), profile: Some(0), support: 2.0 / 3.0 });
+        assert_eq!(found[1], Assignment { cluster: Some(1), profile: Some(2), support: 1.0 });
     }
 
     #[test]
@@ -290,9 +406,12 @@ mod tests {
             let nearest = Nearest::new(&profiles, &clusters, &labels, k as usize).unwrap();
             let found = nearest.label(ensemble.members(), &Run::new(0)).unwrap();
             prop_assert_eq!(found, profiles.expand(&labels));
+            let found = nearest.assign(ensemble.members(), &Run::new(0)).unwrap();
+            prop_assert!(found.iter().zip(profiles.map()).all(|(one, &s)| one.profile.unwrap_or(NO_PROFILE) == s));
+            prop_assert!(nearest.unknown(ensemble.members()).is_empty());
 
             let votes = Votes::new(&profiles, &labels, k as usize);
-            let support = nearest.support(ensemble.members()).unwrap();
+            let support = nearest.support(ensemble.members(), &Run::new(0)).unwrap();
             for (row, &s) in support.iter_rows().zip(profiles.map()) {
                 let known = (s as usize) < profiles.len();
                 let own = if known { votes.support(&profiles, s as usize) } else { vec![0.0; row.len()] };

@@ -137,17 +137,23 @@ fn clusters(
         cluster.safe += if choice.is_safe() { copies[s] } else { 0 };
     }
     clusters.iter_mut().for_each(|c| c.confidence /= c.weight.max(f64::MIN_POSITIVE));
-    let most = k.min(COHESIVE);
-    // Clusters are numbered by falling weight: the first are the largest.
-    let large: Vec<u32> = choices
+    let mut large: Vec<usize> = (0..k).collect();
+    large.sort_by(|&a, &b| clusters[b].weight.total_cmp(&clusters[a].weight));
+    large.truncate(COHESIVE);
+    large.sort_unstable();
+    let mut place = vec![NO_CLUSTER; k];
+    large.iter().zip(0..).for_each(|(&cluster, at)| place[cluster] = at);
+    let labels: Vec<u32> = choices
         .iter()
-        .map(|choice| if (choice.cluster as usize) < most { choice.cluster } else { NO_CLUSTER })
+        .map(|choice| place.get(choice.cluster as usize).copied().unwrap_or(NO_CLUSTER))
         .collect();
-    let values = cohesion(profiles, &large, most, run)?;
-    for a in 0..most {
-        clusters[a].cohesion = Some(values[(a, a)]);
-        let others = (0..most).filter(|&b| b != a).map(|b| (b as u32, values[(a, b)]));
-        clusters[a].nearest = others.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let values = cohesion(profiles, &labels, large.len(), run)?;
+    for (a, &cluster) in large.iter().enumerate() {
+        clusters[cluster].cohesion = Some(values[(a, a)]);
+        let others = large.iter().enumerate().filter(|(b, _)| *b != a);
+        let others = others.map(|(b, &other)| (other as u32, values[(a, b)]));
+        clusters[cluster].nearest =
+            others.reduce(|best, next| if next.1 > best.1 { next } else { best });
     }
     Ok(clusters)
 }

@@ -11,8 +11,16 @@ use crate::ensemble::Profiles;
 /// often, so every object has the same chance, and clusters are represented by their size. The
 /// rule is fixed: the same profiles give the same sample.
 pub(super) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
+    match drawn(profiles, size) {
+        Some((rows, weights)) => Cow::Owned(profiles.selected(&rows, weights)),
+        None => Cow::Borrowed(profiles),
+    }
+}
+
+/// The profiles that [`sample`] draws and their weights; `None` if it takes all as they are.
+pub(super) fn drawn(profiles: &Profiles, size: usize) -> Option<(Vec<u32>, Vec<f64>)> {
     if profiles.len() <= size {
-        return Cow::Borrowed(profiles);
+        return None;
     }
     let step = profiles.total_weight() / size as f64;
     let (mut rows, mut weights) = (Vec::new(), Vec::new());
@@ -29,7 +37,7 @@ pub(super) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
             weights.push(f64::from(hits) * step);
         }
     }
-    Cow::Owned(profiles.selected(&rows, weights))
+    Some((rows, weights))
 }
 
 #[cfg(test)]
