@@ -3,10 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use consilience::consensus::{METHODS, MethodInfo, Settings, combine, prepare};
+use consilience::consensus::{MethodInfo, Settings, combine, prepare};
 use consilience::{Rng, Run};
 
 use crate::support::{Draft, Values, anything, rng};
+use crate::table::methods;
 use crate::told::ks;
 
 /// Ensembles a method.
@@ -85,7 +86,7 @@ fn try_all(info: &'static MethodInfo) -> (Vec<u64>, usize) {
 
 #[test]
 fn ten_thousand_small_ensembles_are_answered_or_refused() {
-    for info in METHODS {
+    for &info in methods() {
         let (panicked, answers) = try_all(info);
         assert!(panicked.is_empty(), "{}: panicked in the cases {panicked:?}", info.name);
         // Were nearly all refused, nothing would have been tried.

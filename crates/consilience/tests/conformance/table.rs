@@ -1,8 +1,9 @@
 //! What each method promises, and from which invariants it is exempt, with the reason.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
 
-use consilience::consensus::{METHODS, MethodInfo};
+use consilience::consensus::{ConsensusMethod, METHODS, MethodInfo, Settings, method};
 
 /// What a method promises about the number of clusters when told k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(crate) enum Promise {
     Own,
 }
 
-/// The row of one method.
+/// The row of one method, or of one of its [`VARIANTS`].
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) k: Promise,
@@ -69,6 +70,7 @@ static ROWS: &[Row] = &[
     Row { name: "cspa", k: Promise::Exactly, exempt: BALANCED },
     Row { name: "ecpcs-mc", k: Promise::AtMost, exempt: &[] },
     Row { name: "hbgf", k: Promise::AtMost, exempt: &[] },
+    Row { name: "hbgf partition=cut", k: Promise::Exactly, exempt: BALANCED },
     Row { name: "hgpa", k: Promise::Exactly, exempt: BALANCED },
     Row { name: "lwgp", k: Promise::AtMost, exempt: &[] },
     Row { name: "mcla", k: Promise::AtMost, exempt: &[] },
@@ -120,6 +122,31 @@ static ROWS: &[Row] = &[
     Row { name: "w-mi", k: Promise::AtMost, exempt: &[] },
 ];
 
+/// A setting under which a method is another one and keeps other invariants: a name, the method, what
+/// is set, and the method with that set.
+static VARIANTS: &[(&str, &str, &str, Build)] =
+    &[("hbgf partition=cut", "hbgf", "partition", |k, settings| {
+        let given = settings.names().filter_map(|name| Some((name, settings.text(name)?)));
+        let settings = given.chain([("partition", "cut")]).collect();
+        method("hbgf")?.with(k, &settings)
+    })];
+
+type Build = fn(Option<usize>, &Settings) -> consilience::Result<Box<dyn ConsensusMethod>>;
+
+/// All methods, and their variants as if they were methods.
+pub(crate) fn methods() -> &'static [&'static MethodInfo] {
+    static ALL: LazyLock<Vec<&'static MethodInfo>> = LazyLock::new(|| {
+        let variant = |&(name, of, set, build): &(&'static str, &str, &str, Build)| {
+            let info = *method(of).expect("a variant is one of a method");
+            let left = info.parameters.iter().copied().filter(|parameter| parameter.name != set);
+            let parameters = Vec::leak(left.collect());
+            &*Box::leak(Box::new(MethodInfo { name, parameters, build, ..info }))
+        };
+        METHODS.iter().copied().chain(VARIANTS.iter().map(variant)).collect()
+    });
+    &ALL
+}
+
 /// Methods that may leave an object without a cluster although some member labels it.
 static LEAVE_UNASSIGNED: &[&str] = &["bagclust", "best-member", "relabel-vote", "robust-clusters"];
 
@@ -134,10 +161,10 @@ pub(crate) fn row(name: &str) -> &'static Row {
     row.unwrap_or_else(|| panic!("method `{name}` has no row in the conformance table"))
 }
 
-/// Runs one invariant over all methods.
+/// Runs one invariant over all methods and variants.
 pub(crate) fn hold(invariant: &str, check: fn(&'static MethodInfo) -> Result<(), String>) {
     let mut failures = Vec::new();
-    for info in METHODS {
+    for &info in methods() {
         let outcome = catch_unwind(AssertUnwindSafe(|| check(info)))
             .unwrap_or_else(|_| Err("panicked (message above)".to_owned()));
         let exempt = row(info.name).exempt.iter().find(|(name, _)| *name == invariant);
@@ -159,7 +186,7 @@ pub(crate) fn check(invariants: &[&str]) {
         names.sort_unstable();
         names
     };
-    let methods = sorted(METHODS.iter().map(|info| info.name).collect());
+    let methods = sorted(methods().iter().map(|info| info.name).collect());
     assert_eq!(sorted(ROWS.iter().map(|row| row.name).collect()), methods);
     for row in ROWS {
         for (i, (invariant, reason)) in row.exempt.iter().enumerate() {

@@ -102,8 +102,8 @@ pub(crate) fn a_start_is_used_or_refused(info: &'static MethodInfo) -> Result<()
                 };
                 sound(&fit, info, k)?;
             }
-            (false, Err(Error::Unsupported { method, what, .. }))
-                if method == info.name && what == "a start" => {}
+            (false, Err(Error::Unsupported { method: named, what, .. }))
+                if named == method.info().name && what == "a start" => {}
             (takes, Ok(_)) => return Err(format!("takes a start: {takes}, but answers")),
             (takes, Err(error)) => return Err(format!("takes a start: {takes}, but: {error}")),
         }
