@@ -66,14 +66,7 @@ impl Ensemble {
                 expected: n,
             });
         }
-        if let Some(row) = weights.iter().position(|&w| !w.is_finite() || w <= 0.0) {
-            return Err(Error::Value {
-                what: "object weights".to_owned(),
-                row,
-                column: None,
-                problem: format!("a weight must be a finite number > 0, got {}", weights[row]),
-            });
-        }
+        check_weights(&weights)?;
         Ok(Ensemble { weights: Some(weights), ..self })
     }
 
@@ -115,6 +108,19 @@ impl Ensemble {
             }
         };
         self.members.iter().map(missing).sum()
+    }
+}
+
+/// Refuses weights that are not numbers > 0.
+pub(super) fn check_weights(weights: &[f64]) -> Result<()> {
+    match weights.iter().position(|&w| !w.is_finite() || w <= 0.0) {
+        None => Ok(()),
+        Some(row) => Err(Error::Value {
+            what: "object weights".to_owned(),
+            row,
+            column: None,
+            problem: format!("a weight must be a finite number > 0, got {}", weights[row]),
+        }),
     }
 }
 

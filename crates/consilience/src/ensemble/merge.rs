@@ -16,6 +16,7 @@
 use rayon::prelude::*;
 
 use crate::ensemble::collection::Ensemble;
+use crate::ensemble::exact::ExactSum;
 use crate::ensemble::packing::{Packing, hash_rows};
 use crate::ensemble::profiles::NO_PROFILE;
 use crate::error::Result;
@@ -27,7 +28,7 @@ pub(super) struct Merged {
     pub(super) map: Vec<u32>,
     /// The object that shows each profile first.
     pub(super) first: Vec<u32>,
-    /// The weight of each profile, added up in the order of the objects.
+    /// The weight of each profile: the sum of its objects' weights, rounded once.
     pub(super) weights: Vec<f64>,
 }
 
@@ -100,7 +101,51 @@ fn merge_packed<const W: usize>(
     drop(blocks);
     let parts: Vec<_> = parts.into_par_iter().map(|part| part.into_sums(width)).collect();
     run.check()?;
-    Ok(number(map, &parts))
+    let mut merged = number(map, &parts);
+    if let Some(weights) = ensemble.weights().filter(|weights| !sums_are_exact(weights)) {
+        merged.weights = exact_weights(&merged, weights);
+    }
+    Ok(merged)
+}
+
+/// Whether sums of these weights come out the same in any order: whole numbers with a total that
+/// floats tell apart from its neighbours.
+fn sums_are_exact(weights: &[f64]) -> bool {
+    const LARGEST: f64 = (1u64 << 53) as f64;
+    weights.par_iter().all(|w| w.fract() == 0.0 && *w <= LARGEST)
+        && weights.par_iter().map(|&w| u128::from(w as u64)).sum::<u128>() <= 1 << 53
+}
+
+/// Profiles whose weights are added up by one thread at a time.
+const PROFILES: usize = 1 << 10;
+
+/// The weights of the profiles, each rounded once: the order of the objects is no information.
+fn exact_weights(merged: &Merged, weights: &[f64]) -> Vec<f64> {
+    let u = merged.first.len();
+    // The objects of every profile, one profile after the other.
+    let mut starts = vec![0usize; u + 1];
+    for &s in merged.map.iter().filter(|&&s| s != NO_PROFILE) {
+        starts[s as usize + 1] += 1;
+    }
+    for s in 0..u {
+        starts[s + 1] += starts[s];
+    }
+    let mut next = starts.clone();
+    let mut terms = vec![0.0; starts[u]];
+    for (&s, &weight) in merged.map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
+        terms[next[s as usize]] = weight;
+        next[s as usize] += 1;
+    }
+    let mut sums = vec![0.0; u];
+    sums.par_chunks_mut(PROFILES).enumerate().for_each(|(chunk, sums)| {
+        let mut sum = ExactSum::default();
+        for (s, value) in (chunk * PROFILES..).zip(sums) {
+            sum.clear();
+            terms[starts[s]..starts[s + 1]].iter().for_each(|&term| sum.add(term));
+            *value = sum.value();
+        }
+    });
+    sums
 }
 
 /// A block of objects: their rows packed, hashed, and sorted by part.
@@ -357,7 +402,7 @@ mod tests {
     /// The slow, obvious version: a map from rows to profiles.
     fn by_tree(ensemble: &Ensemble) -> (Vec<u32>, Vec<Row>, Vec<f64>) {
         let mut seen = BTreeMap::<Row, u32>::new();
-        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        let (mut rows, mut sums) = (Vec::new(), Vec::<i128>::new());
         let map = (0..ensemble.n_objects()).map(|i| {
             let value = |member: &Member| match member {
                 Member::Hard(m) => (m.labels().get(i), vec![]),
@@ -371,13 +416,15 @@ mod tests {
             }
             let s = *seen.entry(row.clone()).or_insert_with(|| {
                 rows.push(row);
-                weights.push(0.0);
+                sums.push(0);
                 rows.len() as u32 - 1
             });
-            weights[s as usize] += ensemble.weights().map_or(1.0, |w| w[i]);
+            // Weights here are above 2^-7, so 60 binary places hold them exactly.
+            sums[s as usize] += (ensemble.weights().map_or(1.0, |w| w[i]) * 2f64.powi(60)) as i128;
             s
         });
-        (map.collect(), rows, weights)
+        let map = map.collect();
+        (map, rows, sums.into_iter().map(|sum| sum as f64 / 2f64.powi(60)).collect())
     }
 
     /// The rows as the profiles tell them, entry by entry.
@@ -446,7 +493,7 @@ mod tests {
         let profiles = Profiles::new(ensemble, &Run::new(0).threads(1)).unwrap();
         let (map, rows, weights) = by_tree(ensemble);
         assert_eq!(profiles.map(), map);
-        assert_eq!(profiles.weights(), weights, "added in the order of the objects");
+        assert_eq!(profiles.weights(), weights, "rounded once");
         let has_missing =
             rows.iter().flatten().any(|(label, p)| label.is_none() && p.iter().all(|&b| b == 0));
         assert_eq!(profiles.has_missing(), has_missing);

@@ -173,6 +173,25 @@ impl Profiles {
         Ok(Profiles { map, ..self })
     }
 
+    /// The same profiles as those of other objects with these weights of the profiles, one a profile
+    /// and all positive; see [`with_map`](Self::with_map).
+    ///
+    /// # Errors
+    ///
+    /// As [`with_map`](Self::with_map), and if the weights are not such.
+    pub fn with_objects(self, map: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.len() {
+            return Err(Error::Length {
+                what: "the list of weights".to_owned(),
+                got: weights.len(),
+                expected_by: "the list of profiles".to_owned(),
+                expected: self.len(),
+            });
+        }
+        crate::ensemble::collection::check_weights(&weights)?;
+        Profiles { weights, ..self }.with_map(map)
+    }
+
     fn find_missing(&self) -> bool {
         fn missing<C: Code>(codes: &[C]) -> bool {
             codes.contains(&C::MISSING)
@@ -481,7 +500,11 @@ mod tests {
         let mapped = two.clone().with_map(objects.map().to_vec()).unwrap();
         assert_eq!(mapped.expand(&[5, 7]), [Some(5), Some(7), Some(7)]);
         assert!(two.clone().with_map(vec![NO_PROFILE, 1]).is_ok());
-        assert!(two.with_map(vec![0, 2]).is_err());
+        assert!(two.clone().with_map(vec![0, 2]).is_err());
+        let weighed = two.clone().with_objects(vec![1, 1], vec![0.5, 2.0]).unwrap();
+        assert_eq!((weighed.weights(), weighed.map()), (&[0.5, 2.0][..], &[1, 1][..]));
+        assert!(two.clone().with_objects(vec![1], vec![0.5]).is_err());
+        assert!(two.with_objects(vec![1], vec![0.5, 0.0]).is_err());
     }
 
     #[test]
