@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test lint rust-test python-test wheel examples doc browser-test bench bench-kernels reproduce reproduce-quick deny clean
+.PHONY: demo test lint rust-test java python-test wheel examples doc browser-test bench bench-kernels reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -31,7 +31,13 @@ $(PYTHON_HOME)/ready: $(PYTHON_CRATE)/requirements-test.txt
 	$(PYTHON_VENV)/pip install --quiet --requirement $<
 	touch $@
 
-python-test: $(PYTHON_HOME)/ready
+# The tests start a Spark of several processes, which runs on Java 17 or later.
+java:
+	@command -v java > /dev/null || { apt-get update -qq && \
+	    { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq default-jre-headless; }; } \
+	    || { echo "the tests of consilience.spark need Java 17 or later: install a JRE" >&2; exit 1; }
+
+python-test: java $(PYTHON_HOME)/ready
 	$(CARGO) test --workspace --quiet --no-run --test cli
 	rm -rf $(PYTHON_HOME)/dist
 	$(PYTHON_VENV)/maturin build --quiet --manifest-path $(PYTHON_CRATE)/Cargo.toml --profile dev \

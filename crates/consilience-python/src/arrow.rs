@@ -7,7 +7,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayAccessor, ArrayRef};
+use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch};
 use arrow_pyarrow::{FromPyArrow, Table};
 use arrow_schema::DataType;
 use consilience::Run;
@@ -33,6 +33,24 @@ pub(crate) fn members(
     };
     let members = schema.fields().iter().enumerate().map(column);
     members.map(|member| member.map(Member::from)).collect()
+}
+
+/// The members in the columns of a batch that is a part of a table.
+///
+/// Whether −1 is a label among texts is a matter of the whole table and is not decided here.
+pub(crate) fn members_of_batch(
+    batch: &RecordBatch,
+    names: &[String],
+    missing: &Missing,
+) -> PyResult<Vec<HardMember>> {
+    let texts = missing.of_texts();
+    let column = |(name, array): (&String, &ArrayRef)| {
+        let kind = array.data_type();
+        let text = matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let missing = if text { &texts } else { missing };
+        member(name, kind, std::slice::from_ref(array), missing)
+    };
+    names.iter().zip(batch.columns()).map(column).collect()
 }
 
 fn member(

@@ -1,5 +1,7 @@
 //! From Python's columns to an ensemble.
 
+use arrow_array::RecordBatch;
+use arrow_pyarrow::FromPyArrow;
 use consilience::ensemble::{Ensemble, HardMember, Integer, LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
 use consilience::{Error, Run};
@@ -183,6 +185,14 @@ impl Builder {
     /// Adds every column of an Arrow table as a member.
     fn add_stream(&mut self, table: &Bound<'_, PyAny>) -> PyResult<()> {
         self.members.extend(arrow::members(table, &self.missing, &self.run)?);
+        Ok(())
+    }
+
+    /// Adds every column of a batch, which is a part of a table, as a member.
+    fn add_batch(&mut self, names: Vec<String>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
+        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+        let members = arrow::members_of_batch(&batch, &names, &self.missing)?;
+        self.members.extend(members.into_iter().map(Member::from));
         Ok(())
     }
 

@@ -96,6 +96,36 @@ impl Models {
         Ok(PyEnsemble::new(ensemble))
     }
 
+    /// The clusters of new objects by number, an array for every model.
+    fn labels<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'_, f64>,
+        circumstances: Circumstances,
+    ) -> PyResult<Vec<Bound<'py, PyArray1<i32>>>> {
+        let data = to_matrix(&x);
+        let (labels, _) = compute(py, &circumstances, |run| {
+            let label = |model: &Model| {
+                let labels = model.predict(&data, run)?;
+                Ok(labels.into_iter().map(|label| label as i32).collect::<Vec<_>>())
+            };
+            self.models.iter().map(label).collect::<consilience::Result<Vec<_>>>()
+        })?;
+        Ok(labels.into_iter().map(|labels| PyArray1::from_vec(py, labels)).collect())
+    }
+
+    /// How many features they were fitted to.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.models.first().map_or(0, |model| model.n_features)
+    }
+
+    /// These models and then others.
+    fn joined(&self, others: &Models) -> Models {
+        let models = self.models.iter().chain(&others.models).cloned().collect();
+        Models { models, soft: self.soft }
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let mut models = Vec::new();

@@ -23,6 +23,7 @@ mod profiles;
 mod read;
 mod report;
 mod running;
+mod tuples;
 
 use pyo3::prelude::*;
 
@@ -35,6 +36,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ensemble::PyEnsemble>()?;
     module.add_class::<generate::Models>()?;
     module.add_class::<profiles::PyProfiles>()?;
+    module.add_class::<tuples::Lookup>()?;
+    module.add_class::<tuples::TupleCounter>()?;
     module.add_function(wrap_pyfunction!(consensus::consensus, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::methods, module)?)?;
     module.add_function(wrap_pyfunction!(data::data_set, module)?)?;
@@ -44,5 +47,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::diversity, module)?)?;
     module.add_function(wrap_pyfunction!(read::read, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
-    module.add_function(wrap_pyfunction!(report::verdict, module)?)
+    module.add_function(wrap_pyfunction!(report::verdict, module)?)?;
+    module.add_function(wrap_pyfunction!(tuples::exact_sums, module)?)
 }

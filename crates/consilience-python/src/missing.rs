@@ -20,6 +20,11 @@ impl Missing {
         self.integers.iter().filter_map(|&x| T::try_from(x).ok()).collect()
     }
 
+    /// Those among texts only.
+    pub(crate) fn of_texts(&self) -> Missing {
+        Missing { integers: Vec::new(), texts: self.texts.clone() }
+    }
+
     /// Appends a label given as text.
     pub(crate) fn push_text(&self, encoder: &mut LabelEncoder, text: &str) {
         if text.is_empty() || self.texts.iter().any(|missing| missing == text) {

@@ -24,6 +24,12 @@ for estimator in ("ConsensusClustering", "LabelConsensus"):
     else:
         raise AssertionError("the estimators need scikit-learn")
 try:
+    co.spark  # noqa: B018
+except ImportError as error:
+    assert "consilience[spark]" in str(error), error
+else:
+    raise AssertionError("Spark is needed")
+try:
     result.to_frame()
 except ImportError as error:
     assert "pandas or polars" in str(error), error

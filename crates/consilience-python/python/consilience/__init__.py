@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 _ESTIMATORS = ("ConsensusClustering", "LabelConsensus")
-_MODULES = ("compat", "tl")
+_MODULES = ("compat", "spark", "tl")
 
 
 def __getattr__(name: str) -> Any:
