@@ -3,11 +3,13 @@
 //! `cargo bench -p consilience --bench consensus` takes 10⁶ objects and 20 members of 5 to 20
 //! clusters, and prints for every method the time of `fit` and of the whole `combine` as multiples
 //! of the time of `Profiles::new` in the same run, by the clock and in time of processors, and the
-//! peak memory. `-- NAME...` restricts it to the methods named.
+//! peak memory. `-- NAME...` restricts it to the methods named, and a number takes as many objects:
+//! `-- 10000000 lwgp hbgf ecpcs-mc`.
 //!
 //! Three ensembles: points of a mixture in two and in three dimensions, each member giving a point
 //! to the nearest of a few others (u = 4,300 and 31,000); and cells of a planted partition that
-//! each member labels alike, but for one object in ten (u = 76,000).
+//! each member labels alike, but for one object in ten (u = 76,000). Their names are `mixture-2`,
+//! `mixture-3` and `planted`, and restrict it to those that are named.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -18,11 +20,15 @@ use consilience::consensus::{Settings, combine, method};
 use consilience::ensemble::{Ensemble, HardMember, Profiles};
 use consilience::{Rng, Run, Stream};
 
+/// Objects, unless said.
 const OBJECTS: usize = 1_000_000;
 const MEMBERS: usize = 20;
 /// The clusters there are, and the clusters asked for.
 const CLUSTERS: usize = 10;
 const METHODS: [&str; 3] = ["sa", "scec", "h-mi"];
+/// The ensembles, by name.
+const ENSEMBLES: &[(&str, fn(usize) -> Ensemble)] =
+    &[("mixture-2", |n| mixture(n, 2)), ("mixture-3", |n| mixture(n, 3)), ("planted", planted)];
 
 /// `n` points of a mixture of round clusters in `d` dimensions: each member gives a point to the
 /// nearest of 5 to 20 points drawn from the same mixture.
@@ -119,6 +125,7 @@ fn reset_peak() {
 }
 
 fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], run: &Run) {
+    let labels = (ensemble.n_objects() * MEMBERS) as f64 / f64::from(1 << 20);
     let build = || Profiles::new(ensemble, run).expect("profiles");
     let building = seconds(build);
     let profiles = build();
@@ -142,7 +149,7 @@ fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], run: &Run) {
         let whole = seconds(|| combine(&profiles, method.as_ref(), None, run).expect("an answer"));
         println!(
             "    {name}: fit {:.3} s = {:.2} x profiles ({:.2} x of processors), combine {:.3} s = \
-             {:.2} x ({:.2} x); {} iterations; peak {peak:.0} MiB with the labels' {:.0}",
+             {:.2} x ({:.2} x); {} iterations; peak {peak:.0} MiB with the labels' {labels:.0}",
             fit.0,
             fit.0 / building.0,
             fit.1 / building.1,
@@ -150,7 +157,6 @@ fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], run: &Run) {
             whole.0 / building.0,
             whole.1 / building.1,
             consensus.convergence.iterations,
-            (OBJECTS * MEMBERS) as f64 / f64::from(1 << 20),
         );
     }
 }
@@ -160,11 +166,20 @@ fn main() {
     if arguments.iter().any(|arg| arg == "--list" || arg == "--test") {
         return;
     }
-    let named: Vec<&str> =
-        arguments.iter().map(String::as_str).filter(|arg| !arg.starts_with('-')).collect();
-    let methods = if named.is_empty() { &METHODS[..] } else { &named };
+    let mut objects = OBJECTS;
+    let (mut methods, mut ensembles) = (Vec::new(), Vec::new());
+    for word in arguments.iter().map(String::as_str).filter(|arg| !arg.starts_with('-')) {
+        match word.parse() {
+            Ok(number) => objects = number,
+            Err(_) if ENSEMBLES.iter().any(|(title, _)| *title == word) => ensembles.push(word),
+            Err(_) => methods.push(word),
+        }
+    }
+    let methods = if methods.is_empty() { &METHODS[..] } else { &methods };
     let run = Run::new(0).threads(2);
-    measure("mixture, 2 dimensions", &mixture(OBJECTS, 2), methods, &run);
-    measure("mixture, 3 dimensions", &mixture(OBJECTS, 3), methods, &run);
-    measure("planted partition", &planted(OBJECTS), methods, &run);
+    for (title, make) in ENSEMBLES {
+        if ensembles.is_empty() || ensembles.contains(title) {
+            measure(title, &make(objects), methods, &run);
+        }
+    }
 }
