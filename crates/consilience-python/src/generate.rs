@@ -1,5 +1,7 @@
 //! Ensembles from tables of features.
 
+use consilience::Run;
+use consilience::base::{Representatives, USpecEmbedding};
 use consilience::ensemble::{Ensemble, HardMember, Member};
 use consilience::generate::{BaseK, Features, GenerateParams, Model, base, scheme};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -9,6 +11,7 @@ use pyo3::types::PyTuple;
 
 use crate::builder::to_matrix;
 use crate::ensemble::{PyEnsemble, matrix};
+use crate::error::to_python;
 use crate::running::{Circumstances, compute};
 
 /// How an ensemble is made, as Python gives it.
@@ -54,6 +57,32 @@ pub(crate) fn generate(
         generator.ensemble(&data, run)
     })?;
     Ok((PyEnsemble::new(ensemble), Models { models, soft: recipe.soft }))
+}
+
+/// An embedding as it is pickled: representatives, centres of their groups, neighbours, kernel width,
+/// coordinates.
+type EmbeddingState<'py> = (
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
+    usize,
+    f64,
+    PyReadonlyArray2<'py, f64>,
+);
+
+/// A model as it is pickled: features, embedding, centres, fuzzifier, number of features.
+type ModelState<'py> =
+    (Bound<'py, PyAny>, Option<EmbeddingState<'py>>, PyReadonlyArray2<'py, f64>, f64, usize);
+
+/// The embedding that was pickled, for tables of `width` columns.
+fn embedding(state: EmbeddingState<'_>, width: usize) -> PyResult<USpecEmbedding> {
+    let (rows, centres, neighbours, sigma, coordinates) = state;
+    let (rows, coordinates) = (to_matrix(&rows), to_matrix(&coordinates));
+    let fits = rows.ncols() == width && rows.nrows() == coordinates.nrows();
+    if !fits || coordinates.ncols() == 0 {
+        return Err(PyValueError::new_err("the representatives do not fit to the features"));
+    }
+    let chosen = Representatives::new(rows, &to_matrix(&centres), neighbours, &Run::new(0));
+    Ok(USpecEmbedding::new(chosen.map_err(to_python)?, sigma, coordinates))
 }
 
 /// The fitted models of an ensemble's members.
@@ -138,8 +167,21 @@ impl Models {
                 }
                 Features::Projection(directions) => matrix(py, directions)?.into_any(),
             };
+            let embedding = match &model.embedding {
+                None => None,
+                Some(embedding) => {
+                    let chosen = embedding.representatives();
+                    Some((
+                        matrix(py, chosen.rows())?,
+                        matrix(py, chosen.centres())?,
+                        chosen.neighbours(),
+                        embedding.sigma(),
+                        matrix(py, embedding.coordinates())?,
+                    ))
+                }
+            };
             let centres = matrix(py, &model.centres)?;
-            models.push((features, centres, model.fuzzifier, model.n_features));
+            models.push((features, embedding, centres, model.fuzzifier, model.n_features));
         }
         let make = slf.get_type().getattr("_from_state")?;
         (make, (models, slf.get().soft)).into_pyobject(py)
@@ -147,16 +189,8 @@ impl Models {
 
     /// The models that `__reduce__` told of.
     #[staticmethod]
-    fn _from_state(
-        models: Vec<(Bound<'_, PyAny>, PyReadonlyArray2<'_, f64>, f64, usize)>,
-        soft: bool,
-    ) -> PyResult<Self> {
-        let model = |(features, centres, fuzzifier, n_features): (
-            Bound<'_, PyAny>,
-            PyReadonlyArray2<'_, f64>,
-            f64,
-            usize,
-        )| {
+    fn _from_state(models: Vec<ModelState<'_>>, soft: bool) -> PyResult<Self> {
+        let model = |(features, state, centres, fuzzifier, n_features): ModelState<'_>| {
             let (features, width) = if features.is_none() {
                 (Features::All, n_features)
             } else if let Ok(columns) = features.extract::<PyReadonlyArray1<'_, u64>>() {
@@ -174,11 +208,13 @@ impl Models {
                 let width = directions.ncols();
                 (Features::Projection(directions), width)
             };
+            let embedding = state.map(|state| embedding(state, width)).transpose()?;
+            let width = embedding.as_ref().map_or(width, USpecEmbedding::width);
             let centres = to_matrix(&centres);
             if centres.ncols() != width || centres.nrows() == 0 {
                 return Err(PyValueError::new_err("the centres do not fit to the features"));
             }
-            Ok(Model { features, centres, fuzzifier, n_features })
+            Ok(Model { features, embedding, centres, fuzzifier, n_features })
         };
         let models = models.into_iter().map(model).collect::<PyResult<_>>()?;
         Ok(Models { models, soft })

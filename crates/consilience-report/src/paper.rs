@@ -70,8 +70,23 @@ fn options(command: &Value, all: &mut Vec<String>) {
         ("k", "auto"),
     ];
     let plain = [
-        "method", "k", "init", "weights", "size", "scheme", "base", "base_k", "subspace", "sample",
-        "scale", "id", "truth", "impute", "missing",
+        "method",
+        "k",
+        "init",
+        "weights",
+        "size",
+        "scheme",
+        "base",
+        "base_k",
+        "representatives",
+        "neighbours",
+        "subspace",
+        "sample",
+        "scale",
+        "id",
+        "truth",
+        "impute",
+        "missing",
     ];
     for key in plain {
         let text = match &command[key] {

@@ -60,7 +60,10 @@ Examples:
         --base-k 3 --size 20 --scale none -o iris
 
   Clusters of any shape, their number not known: many small clusters joined by a majority of votes
-    consilience run rings.csv --preset voting-k-means --base-k 20 -o rings")]
+    consilience run rings.csv --preset voting-k-means --base-k 20 -o rings
+
+  Clusters of any shape among many objects: U-SENC
+    consilience run big.parquet --preset u-senc --k 10 -o big")]
 pub(crate) struct RunArgs {
     /// The data (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
     #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
@@ -144,6 +147,14 @@ pub(crate) struct EnsembleArgs {
     /// number of objects, or a number from 2 to it.
     #[arg(long, value_name = "K|A..B")]
     pub base_k: Option<BaseK>,
+
+    /// Representatives of u-spec [default: 1000]
+    #[arg(long, value_name = "P", value_parser = at_least_one)]
+    pub representatives: Option<usize>,
+
+    /// Representatives that u-spec joins an object to [default: 5]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub neighbours: Option<usize>,
 
     /// Features that random-subspace draws, or dimensions of random-projection
     #[arg(long, value_name = "D|FRACTION")]

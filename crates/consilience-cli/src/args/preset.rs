@@ -19,16 +19,28 @@ pub(crate) struct Preset {
 }
 
 /// All presets.
-pub(super) static PRESETS: &[Preset] = &[Preset {
-    name: "voting-k-means",
-    title: "Fred 2001: 50 MacQueen runs of sqrt(n) clusters on the features as they are, then voting",
-    size: 50,
-    scheme: "random-init",
-    base: "macqueen",
-    base_k: BaseK::Auto { consensus: None },
-    scale: "none",
-    method: "voting",
-}];
+pub(super) static PRESETS: &[Preset] = &[
+    Preset {
+        name: "voting-k-means",
+        title: "Fred 2001: 50 MacQueen runs of sqrt(n) clusters on the features as they are, then voting",
+        size: 50,
+        scheme: "random-init",
+        base: "macqueen",
+        base_k: BaseK::Auto { consensus: None },
+        scale: "none",
+        method: "voting",
+    },
+    Preset {
+        name: "u-senc",
+        title: "Huang et al. 2020: 20 u-spec runs of 20 to 60 clusters, then hbgf",
+        size: 20,
+        scheme: "random-k",
+        base: "u-spec",
+        base_k: BaseK::Between(20, 60),
+        scale: "none",
+        method: "hbgf",
+    },
+];
 
 impl RunArgs {
     /// The arguments with what the preset says where the user said nothing.
@@ -75,6 +87,15 @@ mod tests {
         );
         assert_eq!((ensemble.scale(), args.consensus.method()), ("none", "voting"));
         assert_eq!(ensemble.base_k, Some(BaseK::Auto { consensus: None }));
+    }
+
+    #[test]
+    fn u_senc_is_u_spec_and_hbgf() {
+        let args = parsed("--preset u-senc");
+        let ensemble = &args.ensemble;
+        assert_eq!((ensemble.size(), ensemble.base()), (20, "u-spec"));
+        assert_eq!((ensemble.scale(), args.consensus.method()), ("none", "hbgf"));
+        assert_eq!(ensemble.base_k, Some(BaseK::Between(20, 60)));
     }
 
     #[test]

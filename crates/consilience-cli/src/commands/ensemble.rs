@@ -7,7 +7,6 @@ use consilience::base::{Scaler, Scaling};
 use consilience::ensemble::{Ensemble, Member};
 use consilience::generate::{BaseK, GenerateParams, Generator, Scheme, Unseen, base, scheme};
 use consilience::linalg::Matrix;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::Session;
@@ -64,7 +63,8 @@ impl Recipe {
         let base_k = args.base_k.unwrap_or(BaseK::Auto { consensus: k });
         let info = base(args.base())?;
         // The number of clusters is set anew for every member.
-        let generator = GenerateParams::new(scheme.clone(), (info.make)(1))
+        let made = (info.make)(1).representatives(args.representatives, args.neighbours)?;
+        let generator = GenerateParams::new(scheme.clone(), made)
             .k(base_k)
             .size(args.size())
             .soft(args.soft)
@@ -120,9 +120,8 @@ impl Recipe {
             Ok(member)
         };
         run.tick("base clusterings", 0, Some(size as u64))?;
-        let members: anyhow::Result<Vec<Member>> =
-            run.install(|| (0..size).into_par_iter().map(member).collect());
-        Ok((Ensemble::new(members?)?, reused.into_inner() as usize))
+        let members = here.each(run, member)?;
+        Ok((Ensemble::new(members)?, reused.into_inner() as usize))
     }
 
     /// Rows of `data` in the scale that they are clustered in.
@@ -130,7 +129,7 @@ impl Recipe {
         Scaler::fit(data, self.scaling)
     }
 
-    /// Asks for the memory of the scaled data and of the members.
+    /// Asks for the memory of the scaled data, of the members, and of the making of one.
     fn ask_memory(&self, data: &Matrix, session: &Session) -> consilience::Result<()> {
         let (n, size) = (data.nrows() as u64, self.generator.size() as u64);
         let (_, most) = self.base_k.range(&self.scheme, data.nrows());
@@ -146,7 +145,9 @@ impl Recipe {
                 counted(self.generator.size(), "clustering"),
                 count(data.nrows())
             ),
-            8 * n * data.ncols() as u64 + n * size * label,
+            8 * n * data.ncols() as u64
+                + n * size * label
+                + self.generator.cost(data.nrows(), data.ncols()),
             if self.soft {
                 "make fewer (--size), or hard ones (without --soft)"
             } else {

@@ -94,6 +94,8 @@ fn command(args: &RunArgs) -> Value {
         "scheme": args.ensemble.scheme(),
         "base": args.ensemble.base(),
         "base_k": args.ensemble.base_k,
+        "representatives": args.ensemble.representatives,
+        "neighbours": args.ensemble.neighbours,
         "subspace": args.ensemble.subspace,
         "sample": args.ensemble.sample,
         "leave_out": args.ensemble.leave_out,

@@ -1,4 +1,4 @@
-//! `run --preset voting-k-means`, by the statements of its paper.
+//! `run --preset`: voting-k-means by the statements of its paper, U-SENC on shapes it is made for.
 
 use std::fs;
 use std::path::Path;
@@ -25,8 +25,12 @@ fn half_rings() -> String {
 }
 
 fn json(folder: &Path, options: &str) -> Value {
+    preset(folder, "voting-k-means", options)
+}
+
+fn preset(folder: &Path, name: &str, options: &str) -> Value {
     let mut command = consilience(folder);
-    command.args(["run", "data.csv", "-o", "out", "--json", "--preset", "voting-k-means"]);
+    command.args(["run", "data.csv", "-o", "out", "--json", "--preset", name]);
     let output = command.args(options.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -106,4 +110,29 @@ fn a_misspelt_preset_is_refused() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(text.contains("voting-k-means"), "{text}");
+}
+
+#[test]
+fn u_senc_finds_half_rings_whole_and_can_be_repeated() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), half_rings()).unwrap();
+    let options = "--truth ring --k 2 --size 5 --base-k 8..16 --representatives 100 --neighbours 4";
+    let json = preset(folder.path(), "u-senc", options);
+    assert_eq!(json["scores"]["consensus"]["accuracy"], 1.0);
+    assert_eq!((&json["method"], &json["ensemble"]["base"]), (&"hbgf".into(), &"u-spec".into()));
+    let recipe = &json["ensemble"]["recipe"]["base"]["u-spec"];
+    assert_eq!((&recipe["representatives"], &recipe["neighbours"]), (&100.into(), &4.into()));
+    let output = run(folder.path(), &["replay", "out"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn representatives_of_another_clusterer_are_refused() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), half_rings()).unwrap();
+    let options = ["run", "data.csv", "-o", "out", "--k", "2", "--representatives", "50"];
+    let output = run(folder.path(), &options);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text.contains("only base clusterer `u-spec` has representatives"), "{text}");
 }

@@ -20,6 +20,7 @@ pub mod spectral;
 mod start;
 mod stats;
 mod table;
+pub mod uspec;
 
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
 pub(crate) use kmeans::Packed;
@@ -33,3 +34,4 @@ pub use spectral::{Embedding, Spectral, SpectralFit, SpectralParams, spectrum};
 pub(crate) use spectral::{MAX_BUILT, cost_of_order, spectral_cost};
 pub use start::Start;
 pub use table::{Float, Table};
+pub use uspec::{Representatives, USpec, USpecEmbedding, USpecFit, USpecParams};

@@ -266,7 +266,7 @@ impl Spectral {
     }
 
     /// The leading eigenpairs of a symmetric matrix, ties included.
-    fn leading(&self, a: Matrix, run: &Run) -> Result<Eigen> {
+    pub(super) fn leading(&self, a: Matrix, run: &Run) -> Result<Eigen> {
         let k = self.params.k;
         // Far fewer pairs than the order, or the iteration has nothing to gain.
         if a.nrows() > self.limits.whole && k < a.nrows() / 32 {

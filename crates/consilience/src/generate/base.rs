@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::base::{FuzzyKMeansParams, KMeansParams, MacQueenParams, Packed, Start, Table};
+use crate::base::{
+    FuzzyKMeansParams, KMeansParams, MacQueenParams, Packed, Start, Table, USpecEmbedding,
+    USpecParams,
+};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::Rng;
@@ -18,6 +21,8 @@ pub enum Base {
     FuzzyKMeans(FuzzyKMeansParams),
     /// MacQueen's one-pass k-means.
     MacQueen(MacQueenParams),
+    /// Spectral clustering by way of representatives.
+    USpec(USpecParams),
 }
 
 /// What there is to know about a base clusterer.
@@ -49,6 +54,12 @@ pub static BASES: &[BaseInfo] = &[
         title: "MacQueen's k-means: one pass in random order, quick and diverse",
         make: |k| Base::MacQueen(MacQueenParams::new(k)),
     },
+    BaseInfo {
+        name: "u-spec",
+        title: "spectral clustering by way of representatives: clusters of any shape",
+        // k-means that does not settle makes members differ, and is what the authors do.
+        make: |k| Base::USpec(USpecParams::new(k).restarts(1).max_iter(5)),
+    },
 ];
 
 /// The base clusterer of this name.
@@ -65,6 +76,33 @@ impl Base {
             Base::KMeans(p) => Base::KMeans(p.k(k)),
             Base::FuzzyKMeans(p) => Base::FuzzyKMeans(p.k(k)),
             Base::MacQueen(p) => Base::MacQueen(p.k(k)),
+            Base::USpec(p) => Base::USpec(p.k(k)),
+        }
+    }
+
+    /// The same clusterer with `count` representatives, to `neighbours` of which an object is joined;
+    /// `None` leaves a number as it is.
+    ///
+    /// # Errors
+    ///
+    /// If the clusterer has none and a number is given.
+    pub fn representatives(self, count: Option<usize>, neighbours: Option<usize>) -> Result<Base> {
+        match (self, count.or(neighbours)) {
+            (base, None) => Ok(base),
+            (Base::USpec(mut p), _) => {
+                if let Some(count) = count {
+                    p = p.representatives(count);
+                }
+                if let Some(neighbours) = neighbours {
+                    p = p.neighbours(neighbours);
+                }
+                Ok(Base::USpec(p))
+            }
+            (_, Some(given)) => {
+                let name = if count.is_some() { "representatives" } else { "neighbours" };
+                let expected = "left out: only base clusterer `u-spec` has representatives";
+                Err(Error::parameter(name, expected, given))
+            }
         }
     }
 
@@ -74,6 +112,7 @@ impl Base {
             Base::KMeans(p) => p.clone().check().map(drop),
             Base::FuzzyKMeans(p) => p.clone().check().map(drop),
             Base::MacQueen(p) => p.clone().check().map(drop),
+            Base::USpec(p) => p.clone().check().map(drop),
         }
     }
 
@@ -92,7 +131,16 @@ impl Base {
     pub(super) fn fuzzifier(&self) -> f64 {
         match self {
             Base::FuzzyKMeans(p) => p.m_of(),
-            Base::KMeans(_) | Base::MacQueen(_) => 2.0,
+            Base::KMeans(_) | Base::MacQueen(_) | Base::USpec(_) => 2.0,
+        }
+    }
+
+    /// How many bytes one member of `n` rows and `d` columns takes while it is made, where that is so
+    /// much that it limits how many are made at once.
+    pub(super) fn cost(&self, n: usize, d: usize) -> u64 {
+        match self {
+            Base::USpec(p) => p.cost(n, d),
+            Base::KMeans(_) | Base::FuzzyKMeans(_) | Base::MacQueen(_) => 0,
         }
     }
 
@@ -121,13 +169,20 @@ impl Base {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 (fit.centres, fit.labels)
             }
+            Base::USpec(p) => {
+                let fit = p.clone().check()?.fit(data, run, rng)?;
+                let embedding = Some(fit.embedding);
+                return Ok(BaseFit { embedding, centres: fit.centres, labels: fit.labels });
+            }
         };
-        Ok(BaseFit { centres, labels })
+        Ok(BaseFit { embedding: None, centres, labels })
     }
 }
 
 /// What members need of a base clusterer's answer.
 pub(super) struct BaseFit {
+    /// What the centres are in the coordinates of, if not the features.
+    pub(super) embedding: Option<USpecEmbedding>,
     pub(super) centres: Matrix,
     pub(super) labels: Vec<u32>,
 }
@@ -135,6 +190,17 @@ pub(super) struct BaseFit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn representatives_are_for_those_that_have_them() {
+        let kmeans = || (BASES[0].make)(3);
+        assert_eq!(kmeans().representatives(None, None), Ok(kmeans()));
+        let refusal = kmeans().representatives(None, Some(3)).unwrap_err().to_string();
+        assert!(refusal.contains("`neighbours`") && refusal.contains("u-spec"), "{refusal}");
+        let uspec = Base::USpec(USpecParams::new(3)).representatives(Some(9), Some(2));
+        let expected = USpecParams::new(3).representatives(9).neighbours(2);
+        assert_eq!(uspec, Ok(Base::USpec(expected)));
+    }
 
     #[test]
     fn clusterers_are_found_by_name() {
@@ -145,7 +211,8 @@ mod tests {
         }
         assert_eq!(
             base("dbscan").unwrap_err().to_string(),
-            "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen"
+            "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen, \
+             u-spec"
         );
     }
 }

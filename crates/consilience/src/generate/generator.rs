@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::base::{KMeansParams, Packed, Table, memberships, nearest_centres};
+use crate::base::{KMeansParams, Packed, Table};
 use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
 use crate::error::{Error, Result};
 use crate::generate::base::Base;
@@ -145,6 +145,16 @@ impl Generator {
         Ok(GeneratorOn { generator: self, data, packed })
     }
 
+    /// How many bytes the making of one member takes beside a table of `n` rows and `d` columns, where
+    /// that is much.
+    pub fn cost(&self, n: usize, d: usize) -> u64 {
+        let GenerateParams { scheme, base, k, .. } = &self.0;
+        match scheme {
+            Scheme::Given(bases) => bases.iter().map(|base| base.cost(n, d)).max().unwrap_or(0),
+            _ => base.clone().k(k.range(scheme, n).1).cost(n, d),
+        }
+    }
+
     /// Makes member `i` alone; for several, [`on`](Self::on) spares reading the table each time.
     ///
     /// # Panics
@@ -160,14 +170,12 @@ impl Generator {
         run.tick("base clusterings", 0, total)?;
         let here = self.on(data, run)?;
         let done = AtomicU64::new(0);
-        let make = |i| {
+        let make = |i| -> Result<(Member, Model)> {
             let made = here.member(i, run)?;
             run.tick("base clusterings", done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
             Ok((made.member, made.model))
         };
-        let made: Vec<(Member, Model)> =
-            run.install(|| (0..self.0.size).into_par_iter().map(make).collect::<Result<Vec<_>>>())?;
-        let (members, models) = made.into_iter().unzip();
+        let (members, models) = here.each(run, make)?.into_iter().unzip();
         Ok((Ensemble::new(members)?, models))
     }
 }
@@ -180,6 +188,32 @@ pub struct GeneratorOn<'a> {
 }
 
 impl GeneratorOn<'_> {
+    /// Calls `make` for every member, in parallel: for as many at once as there are threads to work on
+    /// them and as the memory ceiling allows. The first error ends it.
+    pub fn each<T: Send, E: Send>(
+        &self,
+        run: &Run,
+        make: impl Fn(usize) -> std::result::Result<T, E> + Sync,
+    ) -> std::result::Result<Vec<T>, E> {
+        let (n, d) = (self.data.nrows(), self.data.ncols());
+        let size = self.generator.size();
+        let at_once = match self.generator.cost(n, d) {
+            0 => size,
+            cost => {
+                let left = run.memory_ceiling().saturating_sub(8 * (n * d) as u64);
+                (left / cost).clamp(1, run.n_threads() as u64) as usize
+            }
+        };
+        let mut made = Vec::with_capacity(size);
+        for first in (0..size).step_by(at_once) {
+            let wave = first..size.min(first + at_once);
+            let wave =
+                || wave.into_par_iter().map(&make).collect::<std::result::Result<Vec<T>, E>>();
+            made.append(&mut run.install(wave)?);
+        }
+        Ok(made)
+    }
+
     /// Makes member `i`, counted from 0. Its random draws come from `Stream::Member(i)` only.
     ///
     /// # Panics
@@ -208,6 +242,7 @@ impl GeneratorOn<'_> {
         let unseen = unlabelled(&view, n);
         let model = Model {
             features: view.features,
+            embedding: fit.embedding,
             centres: fit.centres,
             fuzzifier: base.fuzzifier(),
             n_features: d,
@@ -215,14 +250,14 @@ impl GeneratorOn<'_> {
         let seen = Table::from(&*seen);
         let name = self.generator.name(i);
         let member = if *soft {
-            let mut memberships = memberships(seen, &model.centres, model.fuzzifier, run)?;
+            let mut memberships = model.memberships_of(seen, run)?;
             unseen.iter().for_each(|&i| memberships.row_mut(i).fill(0.0));
             let clusters = (0..memberships.ncols()).map(|j| j.to_string()).collect();
             SoftMember::new(name, memberships, clusters)?.into()
         } else {
             let labels = match &view.rows {
                 None => fit.labels,
-                Some(_) => nearest_centres(seen, &model.centres, run)?,
+                Some(_) => model.labels_of(seen, run)?,
             };
             let mut labels: Vec<_> = labels.iter().map(|&c| Some(i64::from(c))).collect();
             unseen.iter().for_each(|&i| labels[i] = None);
@@ -249,7 +284,7 @@ mod tests {
     use super::*;
     use crate::base::{FuzzyKMeansParams, MacQueenParams, Start};
     use crate::ensemble::Contingency;
-    use crate::generate::{BASES, SCHEMES, Share};
+    use crate::generate::{BASES, SCHEMES, Share, base};
     use crate::metrics::{Normalisation, nmi};
     use crate::rng::Rng;
 
@@ -288,8 +323,9 @@ mod tests {
 
     #[test]
     fn models_label_as_their_members_do() {
-        for scheme in SCHEMES {
-            let generator = generator((scheme.make)(), (BASES[0].make)(3)).check().unwrap();
+        let bases = [BASES[0].make, base("u-spec").unwrap().make];
+        for (scheme, base) in SCHEMES.iter().flat_map(|s| bases.map(|base| (s, base))) {
+            let generator = generator((scheme.make)(), base(3)).check().unwrap();
             let (data, run) = (data(), Run::new(3));
             let (ensemble, models) = generator.ensemble(&data, &run).unwrap();
             for (member, model) in ensemble.members().iter().zip(&models) {

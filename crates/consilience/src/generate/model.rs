@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::base::{Table, memberships, nearest_centres};
+use crate::base::{Table, USpecEmbedding, memberships, nearest_centres};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::run::Run;
@@ -64,11 +64,14 @@ fn project(data: &Matrix, directions: &Matrix, run: &Run) -> Result<Matrix> {
     Ok(projected)
 }
 
-/// A fitted base clusterer: centres, in the features that the member saw.
+/// A fitted base clusterer: centres, in the features that the member saw or in coordinates that it
+/// gives them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     /// What it makes of the features.
     pub features: Features,
+    /// What gives the features coordinates, if the centres are in such.
+    pub embedding: Option<USpecEmbedding>,
     /// The centres, one a row. Cluster `"j"` of the member is row `j`.
     pub centres: Matrix,
     /// The fuzzifier with which distances become memberships.
@@ -83,7 +86,7 @@ impl Model {
         self.check(data)?;
         run.install(|| {
             let seen = self.features.of(data, run)?;
-            nearest_centres(Table::from(&*seen), &self.centres, run)
+            self.labels_of(Table::from(&*seen), run)
         })
     }
 
@@ -92,8 +95,32 @@ impl Model {
         self.check(data)?;
         run.install(|| {
             let seen = self.features.of(data, run)?;
-            memberships(Table::from(&*seen), &self.centres, self.fuzzifier, run)
+            self.memberships_of(Table::from(&*seen), run)
         })
+    }
+
+    /// The cluster of every row of a table that the member sees.
+    pub(super) fn labels_of(&self, seen: Table<'_>, run: &Run) -> Result<Vec<u32>> {
+        match &self.embedding {
+            None => nearest_centres(seen, &self.centres, run),
+            Some(embedding) => {
+                let rows = embedding.of(seen, run)?;
+                let rows = Table::new(seen.nrows(), embedding.width(), &rows);
+                nearest_centres(rows, &self.centres, run)
+            }
+        }
+    }
+
+    /// The memberships of every row of a table that the member sees.
+    pub(super) fn memberships_of(&self, seen: Table<'_>, run: &Run) -> Result<Matrix> {
+        match &self.embedding {
+            None => memberships(seen, &self.centres, self.fuzzifier, run),
+            Some(embedding) => {
+                let rows = embedding.of(seen, run)?;
+                let rows = Table::new(seen.nrows(), embedding.width(), &rows);
+                memberships(rows, &self.centres, self.fuzzifier, run)
+            }
+        }
     }
 
     fn check(&self, data: &Matrix) -> Result<()> {

@@ -1,0 +1,231 @@
+//! U-SPEC: ultra-scalable spectral clustering.
+//!
+//! D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh. *Ultra-Scalable Spectral Clustering and
+//! Ensemble Clustering.* IEEE TKDE 32(6), 2020.
+//!
+//! Spectral clustering finds clusters of any shape, but asks for the affinities of all pairs. Here
+//! every object is joined to a few of $p$ *representatives* only:
+//!
+//! 1. Of $10 p$ objects drawn at random, k-means makes $p$ centres: the representatives.
+//! 2. Every object gets its $K$ nearest representatives, approximately: the representatives are
+//!    grouped in $\lfloor \sqrt p \rfloor$ groups, and the object looks for the nearest group, for the
+//!    nearest representative in it, and for the $K$ nearest among that one and its $10 K$ nearest.
+//! 3. The edge to a representative at distance $\delta$ has weight
+//!    $b = \exp(-\delta^2 / 2 \sigma^2)$, with $\sigma$ the mean of all $n K$ distances.
+//! 4. The bipartite graph $B$ is cut by way of the representatives: with $D_x$ and $D_y$ the sums of
+//!    its rows and columns, the $k$ leading eigenvectors $v$ of the $p \times p$ matrix
+//!    $D_y^{-1/2} B^T D_x^{-1} B D_y^{-1/2}$, of eigenvalues $\lambda$, give the objects the
+//!    coordinates $D_x^{-1} B D_y^{-1/2} v / \sqrt\lambda$. Rows of unit length, they are clustered by
+//!    k-means.
+//!
+//! With members of U-SPEC that have other representatives and another $k$ each, joined by
+//! [HBGF](mod@crate::consensus), this is the paper's U-SENC.
+//!
+//! The coordinates of an object follow from its own features once the representatives have theirs, so
+//! new objects are placed as those of the fit are: see [`USpecEmbedding`].
+//!
+//! # Where we depart from the paper
+//!
+//! * *Equal eigenvalues* at the end of the $k$ largest are all taken
+//!   (see [spectral clustering](crate::base::spectral)): where the graph has more than $k$ components,
+//!   which of them to tell apart would otherwise be left to rounding.
+//! * *Small tables.* Of fewer than $p$ different rows each is a representative.
+//!
+//! # Cost
+//!
+//! Time $O(n (\sqrt p + K) d)$ for the graph, $O(p^2 (d + K + p))$ for the representatives, and
+//! k-means on $n$ rows of $k$ numbers. Memory $O(n (k + K) + p^2 + p d)$.
+
+mod embedding;
+mod graph;
+mod representatives;
+
+use serde::Serialize;
+
+use crate::base::kmeans::{KMeansFit, KMeansParams, Packed};
+use crate::base::table::{Float, Table};
+use crate::base::uspec::graph::Graph;
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::Rng;
+use crate::run::Run;
+
+pub use embedding::USpecEmbedding;
+pub use representatives::Representatives;
+
+/// Parameters of [U-SPEC](self), not yet checked.
+///
+/// ```
+/// use consilience::base::USpecParams;
+/// use consilience::linalg::Matrix;
+/// use consilience::{Run, Stream};
+///
+/// // A disc inside a ring, which no k-means tells apart.
+/// let point = |i: usize, j: usize| {
+///     let (angle, radius) = (i as f64 * 0.1, if i < 63 { 5.0 } else { 0.5 });
+///     radius * if j == 0 { angle.cos() } else { angle.sin() }
+/// };
+/// let data = Matrix::from_fn(126, 2, point);
+/// let run = Run::new(0);
+/// let fit = USpecParams::new(2).check()?.fit(&data, &run, &mut run.rng(Stream::Member(0)))?;
+/// assert!(fit.labels[..63].iter().all(|&c| c == fit.labels[0]));
+/// assert!(fit.labels[63..].iter().all(|&c| c == 1 - fit.labels[0]));
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct USpecParams {
+    k: usize,
+    representatives: usize,
+    neighbours: usize,
+    restarts: usize,
+    max_iter: usize,
+}
+
+impl USpecParams {
+    /// `k` clusters, 1000 representatives, of which an object is joined to 5; three starts of k-means
+    /// of at most 100 iterations.
+    pub fn new(k: usize) -> Self {
+        USpecParams { k, representatives: 1000, neighbours: 5, restarts: 3, max_iter: 100 }
+    }
+
+    /// The number of clusters, at least 1.
+    #[must_use]
+    pub fn k(mut self, k: usize) -> Self {
+        self.k = k;
+        self
+    }
+
+    /// How many representatives there are, at least 1 and at least $k$; no more than there are
+    /// different rows.
+    #[must_use]
+    pub fn representatives(mut self, representatives: usize) -> Self {
+        self.representatives = representatives;
+        self
+    }
+
+    /// To how many representatives an object is joined, at least 1.
+    #[must_use]
+    pub fn neighbours(mut self, neighbours: usize) -> Self {
+        self.neighbours = neighbours;
+        self
+    }
+
+    /// How many starts of k-means are tried on the coordinates, at least 1.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// The largest number of iterations of that k-means, at least 1.
+    #[must_use]
+    pub fn max_iter(mut self, max_iter: usize) -> Self {
+        self.max_iter = max_iter;
+        self
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<USpec> {
+        let counts = [
+            ("k", self.k),
+            ("representatives", self.representatives),
+            ("neighbours", self.neighbours),
+            ("restarts", self.restarts),
+            ("max_iter", self.max_iter),
+        ];
+        if let Some((name, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(Error::parameter(name, "at least 1", 0));
+        }
+        if self.representatives < self.k {
+            let expected = format!("at least the number of clusters, {}", self.k);
+            return Err(Error::parameter("representatives", expected, self.representatives));
+        }
+        Ok(USpec(self))
+    }
+
+    /// How many bytes a fit to `n` rows of `d` columns takes beside them.
+    pub(crate) fn cost(&self, n: usize, d: usize) -> u64 {
+        let p = self.representatives.min(n);
+        let candidates = (representatives::CANDIDATES * p).min(n) * d * (8 + 4);
+        // The matrix of the graph, its parts, and what its eigenvectors take.
+        let square = 8 * p * p * (graph::parts(n) + 4);
+        let row = 12 * self.neighbours.min(p) + 2 * 4 * self.k.min(p) + 24;
+        (candidates + square + n * row) as u64
+    }
+}
+
+/// U-SPEC with checked parameters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct USpec(USpecParams);
+
+/// What U-SPEC produced, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct USpecFit {
+    /// The cluster of every row. There are fewer than asked for only if the rows have fewer different
+    /// coordinates.
+    pub labels: Vec<u32>,
+    /// The centres of the clusters in the coordinates of the embedding, one a row.
+    pub centres: Matrix,
+    /// What gives rows their coordinates.
+    pub embedding: USpecEmbedding,
+    /// The largest eigenvalues of the graph between representatives, from the first down.
+    pub values: Vec<f64>,
+}
+
+impl USpec {
+    /// The number of clusters.
+    pub fn k(&self) -> usize {
+        self.0.k
+    }
+
+    /// Clusters the rows of `data`; all random draws come from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// If a value is not finite, if there are fewer different rows than clusters, if it would not fit
+    /// in memory, or if the run is cancelled.
+    pub fn fit<'a, T: Float>(
+        &self,
+        data: impl Into<Table<'a, T>>,
+        run: &Run,
+        rng: &mut Rng,
+    ) -> Result<USpecFit> {
+        let data = data.into();
+        data.check()?;
+        let (n, d) = (data.nrows(), data.ncols());
+        let hint = "use fewer representatives, or another base clusterer";
+        run.ask_memory(&format!("u-spec on {n} rows"), self.0.cost(n, d), hint)?;
+        run.install(|| self.fit_here(data, run, rng))
+    }
+
+    fn fit_here<T: Float>(&self, data: Table<'_, T>, run: &Run, rng: &mut Rng) -> Result<USpecFit> {
+        let USpecParams { k, representatives, neighbours, .. } = self.0;
+        let chosen = Representatives::choose(data, representatives, neighbours, run, rng)?;
+        if chosen.len() < k {
+            return Err(Error::TooFewRows { k, distinct: chosen.len() });
+        }
+        let graph = Graph::new(data, &chosen, run)?;
+        let (values, coordinates) = graph.cut(chosen.len(), k, run)?;
+        let embedding = USpecEmbedding::new(chosen, graph.sigma(), coordinates);
+        let rows = embedding.of_graph(&graph, run)?;
+        drop(graph);
+        let found = self.cluster(Table::new(data.nrows(), embedding.width(), &rows), run, rng)?;
+        Ok(USpecFit { labels: found.labels, centres: found.centres, embedding, values })
+    }
+
+    fn cluster(&self, rows: Table<'_, f32>, run: &Run, rng: &mut Rng) -> Result<KMeansFit> {
+        let packed = Packed::new(rows, run)?;
+        let params =
+            |k| KMeansParams::new(k).n_init(self.0.restarts).max_iter(self.0.max_iter).check();
+        match params(self.0.k)?.fit_packed(&packed, run, rng) {
+            // A graph of fewer than k components and nothing else.
+            Err(Error::TooFewRows { distinct, .. }) => {
+                params(distinct)?.fit_packed(&packed, run, rng)
+            }
+            answer => answer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
