@@ -10,7 +10,7 @@ import { HOSTILE, makePages } from './pages.mjs';
 
 const program = process.env.CONSILIENCE;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const COMMON = ['matrix', 'clusters', 'support', 'flow', 'agreement', 'number', 'distribution'];
+const COMMON = ['matrix', 'clusters', 'support', 'flow', 'agreement', 'number', 'resampled', 'tracking', 'distribution'];
 const FIGURES = {
   demo: [...COMMON, 'scatter', 'trace'],
   soft: [...COMMON, 'scatter', 'trace'],

@@ -14,7 +14,7 @@ function clusterSizes() {
       const height = clusters.length * row + 34;
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${height}` });
       const marks = [];
-      picture.append(text(label, 12, 'objects', of), text(width - right, 12, 'confidence, 0 to 1', of));
+      picture.append(text(label, 12, 'objects', of), text(width - right, 12, right > 120 ? 'confidence, 0 to 1' : 'confidence', of));
       clusters.forEach((c, i) => {
         const y = 24 + i * row;
         const fill = colour(i, of);
@@ -132,12 +132,14 @@ function supportBars() {
       const [w, h] = [width - pad.left - 4, 210];
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${h + pad.top + pad.bottom}` });
       const marks = [];
-      let x = pad.left;
+      // Bars end at whole pixels: neither gaps nor overlaps between them.
+      let [x, end] = [pad.left, pad.left];
       for (const tick of [0, 0.5, 1]) {
         picture.append(text(pad.left - 6, pad.top + h * (1 - tick) + 4, percent(tick), of, { 'text-anchor': 'end', 'font-size': 11 }));
       }
       m.support.forEach((support, i) => {
-        const wide = (w * m.weights[i]) / total;
+        end += (w * m.weights[i]) / total;
+        const wide = Math.max(0, Math.round(end) - x);
         const own = m.clusters[i];
         // One's own cluster stands at the bottom, the others above by size.
         const order = support.map((v, j) => [j, v]).filter(([, v]) => v > 0)
@@ -146,15 +148,15 @@ function supportBars() {
         for (const [j, v] of order) {
           const tall = (h * v) / 1000;
           y -= tall;
-          picture.append(svg('rect', { x, y, width: Math.max(0.6, wide + 0.3), height: tall, fill: colour(j, of), 'fill-opacity': j === own ? 1 : 0.75 }));
+          picture.append(svg('rect', { x, y, width: wide, height: tall, fill: colour(j, of), 'fill-opacity': j === own ? 1 : 0.75, 'shape-rendering': 'crispEdges' }));
         }
-        picture.append(svg('rect', { x, y: 0, width: wide + 0.3, height: 8, fill: colour(own, of) }));
-        marks.push({ box: [x, 0, wide, pad.top + h], lines: [`${count(m.weights[i])} objects of cluster ${clusterName(own)}, confidence ${fixed(m.confidence[i] / 1000, 2)}`, ...order.slice(0, 4).map(([j, v]) => `${percent(v / 1000)} for ${clusterName(j)}`)] });
+        picture.append(svg('rect', { x, y: 0, width: wide, height: 8, fill: colour(own, of), 'shape-rendering': 'crispEdges' }));
+        marks.push({ box: [x, 0, Math.max(wide, 0.5), pad.top + h], lines: [`${count(m.weights[i])} objects of cluster ${clusterName(own)}, confidence ${fixed(m.confidence[i] / 1000, 2)}`, ...order.slice(0, 4).map(([j, v]) => `${percent(v / 1000)} for ${clusterName(j)}`)] });
         x += wide;
       });
       picture.append(
         svg('line', { x1: pad.left, x2: width - 4, y1: pad.top + h / 2, y2: pad.top + h / 2, stroke: of.card, 'stroke-dasharray': '4 3', 'stroke-opacity': 0.8 }),
-        text(pad.left + w / 2, h + pad.top + 17, 'objects, in the order of the consensus matrix', of, { 'text-anchor': 'middle' }));
+        text(pad.left + w / 2, h + pad.top + 17, w > 300 ? 'objects, in the order of the consensus matrix' : 'objects, as in the matrix', of, { 'text-anchor': 'middle' }));
       return { svg: picture, ...fromMarks(marks) };
     },
     rows: () => [['bin', 'cluster', 'objects', ...data.clusters.map((c) => `support for ${c.name}`)], ...m.support.map((v, i) => [i, clusterName(m.clusters[i]), m.weights[i], ...v.map((x) => x / 1000)])],

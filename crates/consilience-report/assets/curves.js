@@ -103,3 +103,59 @@ function traceCurve() {
     rows: () => [['iteration', 'objective'], ...values.map((v, i) => [i + 1, v])],
   });
 }
+
+/** Stability over k: consensus distributions, delta area, undecided pairs. */
+function resampledCurves() {
+  const s = data.resampled;
+  if (s.ks.length < 2) return;
+  const steps = s.distributions[0].length - 1;
+  figure('resampled', {
+    draw: (of, width) => {
+      const across = width > 720 ? 3 : 1;
+      const each = width / across;
+      const tall = 236;
+      const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * (3 / across)}` });
+      const marks = [];
+      const box = (p) => ({ x: (p % across) * each + 44, y: Math.floor(p / across) * tall + 36, w: each - 60, h: 146 });
+      const first = box(0);
+      axes(picture, first, of, { x: 'share of the draws', y: 'Consensus distribution', xs: [0, 0.5, 1].map((t) => [t, String(t)]), ys: [[0, '0 %'], [0.5, '50 %'], [1, '100 %']] });
+      const chosen = s.ks.indexOf(s.k);
+      const shown = s.ks.map((_, i) => i).filter((i) => i !== chosen);
+      if (chosen >= 0) shown.push(chosen);
+      for (const i of shown) {
+        const own = i === chosen;
+        const stroke = own ? of.accent : `rgb(${shade(0.3 + (0.5 * i) / s.ks.length, of).join(' ')})`;
+        picture.append(svg('path', { d: line(s.distributions[i].map((v) => v / 1000), first, 0, 1), fill: 'none', stroke, 'stroke-width': own ? 3 : 1.3, 'stroke-linejoin': 'round' }));
+      }
+      const ends = [s.ks[0], s.ks[s.ks.length - 1]];
+      picture.append(text(first.x + first.w - 4, first.y + first.h - 8, `k = ${ends[0]} to ${ends[1]}${chosen >= 0 ? `, ${s.k} in bold` : ''}`, of, { 'text-anchor': 'end' }));
+      for (let i = 0; i <= steps; i += 1) {
+        const x = first.x + (first.w * (i - 0.5)) / steps;
+        const best = chosen >= 0 ? chosen : 0;
+        marks.push({ box: [x, first.y, first.w / steps, first.h], lines: [`k = ${s.ks[best]}: ${percent(s.distributions[best][i] / 1000)} of the pairs are together in at most ${percent(i / steps)} of the draws`] });
+      }
+      const bars = [['Growth of the area (delta area)', s.deltas], ['Undecided pairs', s.undecided]];
+      bars.forEach(([name, values], p) => {
+        const own = box(p + 1);
+        const most = Math.max(...values, 1e-9);
+        const step = own.w / values.length;
+        const every = Math.ceil(values.length / Math.max(2, Math.floor(own.w / 22)));
+        axes(picture, own, of, {
+          x: 'number of clusters k', y: name,
+          xs: values.map((_, i) => [(i + 0.5) / values.length, String(s.ks[i])]).filter((_, i) => i % every === 0),
+          ys: [[0, '0'], [0.5, fixed(most / 2, 2)], [1, fixed(most, 2)]],
+        });
+        values.forEach((v, i) => {
+          const h = Math.max(0, (own.h * v) / most);
+          picture.append(svg('rect', { x: own.x + i * step + step * 0.14, y: own.y + own.h - h, width: step * 0.72, height: Math.max(h, 0.5), fill: i === chosen ? of.accent : of.soft, 'fill-opacity': i === chosen ? 1 : 0.5 }));
+          marks.push({ box: [own.x + i * step, own.y, step, own.h + 16], lines: [`k = ${s.ks[i]}: ${p ? `${percent(v)} of the pairs are undecided` : s.ks[i] === 2 ? `area ${fixed(v, 3)}` : `the area grows by ${percent(Math.max(0, v))}`}`, ...(i === chosen ? ['the result has this many'] : [])] });
+        });
+      });
+      return { svg: picture, ...fromMarks(marks) };
+    },
+    rows: () => [
+      ['k', 'result', 'area', 'delta area', 'undecided pairs', ...Array.from({ length: steps + 1 }, (_, i) => `pairs together in at most ${fixed(i / steps, 2)}`)],
+      ...s.ks.map((k, i) => [k, k === s.k ? 'yes' : 'no', s.areas[i], s.deltas[i], s.undecided[i], ...s.distributions[i].map((v) => v / 1000)]),
+    ],
+  });
+}

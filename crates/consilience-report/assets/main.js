@@ -6,6 +6,8 @@ supportBars();
 flow();
 agreementMatrix();
 numberCurves();
+resampledCurves();
+trackingPlot();
 distributionCurve();
 traceCurve();
 
@@ -17,6 +19,7 @@ function legend() {
       const icon = svg('svg', { viewBox: '0 0 14 14', 'aria-hidden': 'true' }, svg('path', { d: shape(list.dataset.shapes ? shapeOf(i) : 1, 7, 7, 5), fill: colour(i, of) }));
       return html('li', {}, icon, html('bdi', {}, c.name));
     }));
+    list.prepend(html('li', {}, data.clusters.length === 1 ? 'Cluster' : 'Clusters'));
     if (data.clusters.length > shown.length) list.append(html('li', {}, `and ${data.clusters.length - shown.length} more`));
   }
 }

@@ -48,8 +48,8 @@ function heatmap({ widths, value, strip, describe, marks, cuts }) {
         i = j + 1;
       }
     };
-    run(first, last, view.x, (at, size, fill) => picture.append(svg('rect', { x: left + at, y: 2, width: size, height: band, fill })));
-    run(top, bottom, view.y, (at, size, fill) => picture.append(svg('rect', { x: 2, y: left + at, width: band, height: size, fill })));
+    run(first, last, view.x, (at, size, fill) => picture.append(svg('rect', { x: left + at, y: 2, width: size, height: band, fill, 'shape-rendering': 'crispEdges' })));
+    run(top, bottom, view.y, (at, size, fill) => picture.append(svg('rect', { x: 2, y: left + at, width: band, height: size, fill, 'shape-rendering': 'crispEdges' })));
     for (const cut of cuts ?? []) {
       const [x, y] = [(ends[cut] / total - view.x) / view.size, (ends[cut] / total - view.y) / view.size];
       const line = { stroke: of.dark ? '#ffffff' : '#000000', 'stroke-opacity': 0.55, 'stroke-width': 1 };

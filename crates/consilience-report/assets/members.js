@@ -17,7 +17,7 @@ function flow() {
       const left = now.clusters.map((_, i) => sum(now.cells.filter((c) => c[0] === i).map((c) => c[2])));
       const total = sum(left);
       const rows = Math.max(left.length, right.filter(Boolean).length);
-      const height = Math.min(760, Math.max(260, rows * 26, width * 0.72));
+      const height = Math.min(760, Math.max(260, rows * 26, width * 0.9));
       const scale = (height - 30 - gap * rows) / Math.max(total, 1e-9);
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${height}` });
       const marks = [];

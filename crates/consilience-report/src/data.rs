@@ -30,6 +30,12 @@ pub struct Report {
     pub members: Members,
     /// What is said of the number of clusters.
     pub number: Number,
+    /// What stays of each number of clusters when clusterings are left out.
+    pub resampled: Resampled,
+    /// The cluster of every object at each number of clusters.
+    pub tracking: Tracking,
+    /// What moved since an earlier result.
+    pub moved: Option<Moved>,
     /// The objective after every iteration.
     pub trace: Vec<f64>,
     /// The objects that are least safe.
@@ -164,6 +170,57 @@ pub struct Number {
     pub distribution: Vec<f64>,
     /// The share of undecided pairs.
     pub undecided: f64,
+}
+
+/// What stays of each number of clusters when clusterings are left out.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Resampled {
+    /// The number of clusters of the result.
+    pub k: usize,
+    /// The numbers of clusters.
+    pub ks: Vec<usize>,
+    /// For each the share of pairs that are together in at most this share of the draws, from 0 to 1
+    /// in equal steps, in thousandths.
+    pub distributions: Vec<Vec<u32>>,
+    /// For each the share of undecided pairs.
+    pub undecided: Vec<f64>,
+    /// For each the area below the distribution.
+    pub areas: Vec<f64>,
+    /// For each how much larger that is than with one cluster less.
+    pub deltas: Vec<f64>,
+}
+
+/// The ways of the objects through the numbers of clusters.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Tracking {
+    /// The number of clusters of the result.
+    pub k: usize,
+    /// The numbers of clusters.
+    pub ks: Vec<usize>,
+    /// The weight of every group of objects that go the same way.
+    pub weights: Vec<f64>,
+    /// Its cluster in the result, by place.
+    pub consensus: Vec<Option<usize>>,
+    /// For every number of clusters its cluster: below `k` a place in the result, above a number of
+    /// its own.
+    pub clusters: Vec<Vec<u32>>,
+}
+
+/// What moved since an earlier result.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Moved {
+    /// What the earlier result is called.
+    pub earlier: String,
+    /// How many objects both have, as text.
+    pub common: String,
+    /// How many of them moved.
+    pub moved: String,
+    /// From which cluster to which, and how many, most first.
+    pub moves: Vec<(String, String, String)>,
+    /// Clusters that continue none of the earlier ones.
+    pub new: Vec<String>,
+    /// Earlier clusters that none continues.
+    pub gone: Vec<String>,
 }
 
 /// An object that is not safe.

@@ -1,7 +1,7 @@
 //! What keeps a page small whatever it is about: long names are cut, long lists too, and the page
 //! says so.
 
-use crate::data::{Cluster, Flow, Members, Report};
+use crate::data::{Cluster, Flow, Members, Report, Tracking};
 
 /// Letters of a name.
 const LETTERS: usize = 60;
@@ -20,6 +20,9 @@ const FLOW_CELLS: usize = 200;
 /// Objects of the scatter plot, and of the table of doubtful ones.
 const POINTS: usize = 2000;
 const DOUBTFUL: usize = 60;
+/// Groups of objects that are tracked, and moves between clusters.
+const TRACKS: usize = 300;
+const MOVES: usize = 30;
 /// Numbers of a curve.
 const CURVE: usize = 200;
 
@@ -64,6 +67,19 @@ pub(crate) fn limited(mut report: Report) -> Report {
     if report.members.hidden > 0 {
         let (shown, hidden) = (report.members.names.len(), report.members.hidden);
         notes.push(format!("Of {} clusterings {shown} are shown.", shown + hidden));
+    }
+    limit_tracking(&mut report.tracking, &mut notes);
+    if let Some(moved) = &mut report.moved {
+        cut(&mut moved.earlier, LETTERS);
+        moved.moves.truncate(MOVES);
+        for (from, to, _) in &mut moved.moves {
+            cut(from, LETTERS);
+            cut(to, LETTERS);
+        }
+        for list in [&mut moved.new, &mut moved.gone] {
+            list.truncate(MOVES);
+            list.iter_mut().for_each(|name| cut(name, LETTERS));
+        }
     }
     report.trace = thinned(&report.trace);
     report.doubtful.truncate(DOUBTFUL);
@@ -162,6 +178,25 @@ fn limit_flow(flow: &mut Flow) {
     }
 }
 
+/// Of too many tracks the heaviest.
+fn limit_tracking(tracking: &mut Tracking, notes: &mut Vec<String>) {
+    tracking.consensus.iter_mut().flatten().for_each(|place| *place = (*place).min(CLUSTERS));
+    let all = tracking.weights.len();
+    if all <= TRACKS {
+        return;
+    }
+    let mut keep: Vec<usize> = (0..all).collect();
+    keep.sort_by(|&a, &b| tracking.weights[b].total_cmp(&tracking.weights[a]));
+    keep.truncate(TRACKS);
+    keep.sort_unstable();
+    notes.push(format!("The tracking plot shows the {TRACKS} largest of {all} groups of objects."));
+    tracking.weights = keep.iter().map(|&t| tracking.weights[t]).collect();
+    tracking.consensus = keep.iter().map(|&t| tracking.consensus[t]).collect();
+    for clusters in &mut tracking.clusters {
+        *clusters = keep.iter().map(|&t| clusters[t]).collect();
+    }
+}
+
 /// Of too many members those that dissent and others evenly spaced.
 fn limit_members(members: &mut Members) {
     members.names.iter_mut().for_each(|name| cut(name, LETTERS));
@@ -233,6 +268,22 @@ mod tests {
         assert_eq!((others.objects, others.safe, others.confidence), (80, 40, 500));
         assert_eq!(others.histogram, [40, 40]);
         assert!(found.clusters.iter().all(|cluster| cluster.nearest.is_none()));
+        assert_eq!(found.notes.len(), 1);
+    }
+
+    #[test]
+    fn of_many_tracks_the_heaviest_stay() {
+        let all = 2 * TRACKS;
+        let tracking = Tracking {
+            k: 2,
+            ks: vec![2],
+            weights: (0..all).map(|t| (t % 2) as f64).collect(),
+            consensus: vec![Some(0); all],
+            clusters: vec![(0..all as u32).collect()],
+        };
+        let found = limited(Report { tracking, ..Report::default() });
+        assert_eq!(found.tracking.weights, vec![1.0; TRACKS]);
+        assert!(found.tracking.clusters[0].iter().all(|t| t % 2 == 1));
         assert_eq!(found.notes.len(), 1);
     }
 

@@ -23,6 +23,7 @@ const SCRIPT: &str = concat!(
     include_str!("../assets/clusters.js"),
     include_str!("../assets/members.js"),
     include_str!("../assets/curves.js"),
+    include_str!("../assets/tracking.js"),
     include_str!("../assets/main.js"),
     "})();\n"
 );
@@ -121,8 +122,8 @@ fn embedded(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Cluster, Doubtful, Fact, Flow, Matrix, Members, Methods, Number, Scatter};
-    use crate::data::{Sentence, Truth};
+    use crate::data::{Cluster, Doubtful, Fact, Flow, Matrix, Members, Methods, Moved, Number};
+    use crate::data::{Resampled, Scatter, Sentence, Tracking, Truth};
 
     /// A report in which every text is `name` and every list has `many` entries.
     fn full(name: &str, many: usize) -> Report {
@@ -186,6 +187,29 @@ mod tests {
                 distribution: vec![0.123_456_789_012_345; 51],
                 undecided: 0.25,
             },
+            resampled: Resampled {
+                k: 3,
+                ks: (2..=20).collect(),
+                distributions: vec![vec![555; 51]; 19],
+                undecided: vec![0.123_456; 19],
+                areas: vec![0.123_456; 19],
+                deltas: vec![0.123_456; 19],
+            },
+            tracking: Tracking {
+                k: 3,
+                ks: (2..=20).collect(),
+                weights: vec![6666.666; 4 * many],
+                consensus: vec![Some(0); 4 * many],
+                clusters: vec![vec![12; 4 * many]; 19],
+            },
+            moved: Some(Moved {
+                earlier: text(),
+                common: "1,000,000".to_owned(),
+                moved: "500,000".to_owned(),
+                moves: vec![(text(), text(), "1,000".to_owned()); many],
+                new: vec![text(); many],
+                gone: vec![text(); many],
+            }),
             trace: vec![-1.234_567_890_123_4; 10 * many],
             doubtful: vec![Doubtful { name: text(), ..Doubtful::default() }; many],
             truth: Some(Truth {
