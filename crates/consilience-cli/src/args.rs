@@ -10,9 +10,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) use self::consensus::ConsensusArgs;
+pub(crate) use self::consensus::{ConsensusArgs, KChoice, Setting};
 pub(crate) use self::data::{DataReading, DemoArgs, EnsembleArgs, GenerateArgs, RunArgs};
-pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
+pub(crate) use self::labels::{CombineArgs, LabelReading, OutputArgs, ScoreArgs};
 use self::values::at_least_one;
 use crate::memory::parse_size;
 use crate::progress::When;
@@ -111,6 +111,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Generate(GenerateArgs),
     Combine(CombineArgs),
+    Assign(crate::commands::assign::AssignArgs),
     Score(ScoreArgs),
     Check(crate::commands::check::CheckArgs),
     Report(crate::commands::report::ReportArgs),

@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use consilience_io::InputError;
 
 use crate::io::OutputError;
+use crate::output::named;
 
 /// How the program ends; scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +63,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let text = if exit == Exit::Interrupted {
         "interrupted".to_owned()
     } else {
-        // A message that ends up in one line can be found again with grep.
-        format!("{error:#}").replace('\n', " ")
+        // A message that ends up in one line can be found again with grep; names in it must not
+        // rewrite the terminal.
+        named(&format!("{error:#}").replace('\n', " "))
     };
     let meant = error.chain().find_map(suggestion);
-    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{}`?", named(&name)));
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     // Nobody is left to hear of it if stderr is gone too.
     let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {text}{meant}");

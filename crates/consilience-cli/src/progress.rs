@@ -10,6 +10,8 @@ use clap::builder::styling::{AnsiColor, Style};
 use consilience::Observer;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::named;
+
 /// When to show progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
@@ -131,6 +133,7 @@ impl Observer for Progress {
             return;
         }
         state.warnings.push(message.to_owned());
+        let message = named(message);
         let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
         let say = || {
             let _ = writeln!(anstream::stderr(), "{yellow}warning:{yellow:#} {message}");

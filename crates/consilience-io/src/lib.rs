@@ -116,6 +116,8 @@ pub struct ReadOptions {
     pub missing: Option<String>,
     /// What to put in place of missing feature values; without it they are refused.
     pub impute: Option<Impute>,
+    /// Whether a clustering may label no object, as one may that is asked about a few new ones.
+    pub may_be_empty: bool,
 }
 
 /// Reads a file of any kind.

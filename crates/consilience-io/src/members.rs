@@ -1,6 +1,6 @@
 //! From columns to clusterings, hard and soft.
 
-use consilience::ensemble::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember};
+use consilience::ensemble::{HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, SoftMember};
 use consilience::linalg::Matrix;
 
 use super::columns::{Named, is_consensus, whole_numbers};
@@ -50,7 +50,14 @@ pub(super) fn refuse_measurements(table: &Table, j: usize, labels: &LabelColumn)
 }
 
 /// The clusterings of a table, in the order of their first columns.
-pub(super) fn members(table: &mut Table, named: &Named, stem: &str) -> Result<Vec<Member>> {
+///
+/// A clustering without any label is refused unless it `may_be_empty`.
+pub(super) fn members(
+    table: &mut Table,
+    named: &Named,
+    stem: &str,
+    may_be_empty: bool,
+) -> Result<Vec<Member>> {
     let data: Vec<usize> = (0..table.names.len())
         .filter(|&j| named.is_data(j) && table.columns[j] != Column::Skipped)
         .collect();
@@ -61,7 +68,7 @@ pub(super) fn members(table: &mut Table, named: &Named, stem: &str) -> Result<Ve
         let only = data.len() == 1 && !table.named;
         let name = if only { stem.to_owned() } else { table.names[j].clone() };
         if matches!(table.columns[j], Column::Labels(_)) {
-            members.push(hard_member(table, j, name)?.into());
+            members.push(hard_member(table, j, name, may_be_empty)?.into());
             continue;
         }
         let (member, _) = soft_name(&table.names[j]).expect("numbers are memberships");
@@ -74,13 +81,24 @@ pub(super) fn members(table: &mut Table, named: &Named, stem: &str) -> Result<Ve
                 && soft_name(&table.names[j]).is_some_and(|(name, _)| name == member)
         };
         let columns: Vec<usize> = data.iter().copied().filter(of_member).collect();
-        members.push(soft_member(table, &columns, &member)?.into());
+        members.push(match soft_member(table, &columns, &member) {
+            Err(InputError::AllMissing { .. }) if may_be_empty => {
+                let nothing = Labels::U8(vec![u8::MAX; table.rows]);
+                HardMember::from_codes(member.as_str(), nothing, Vec::new())?.into()
+            }
+            soft => soft?.into(),
+        });
         done.push(member);
     }
     Ok(members)
 }
 
-fn hard_member(table: &mut Table, j: usize, name: String) -> Result<HardMember> {
+fn hard_member(
+    table: &mut Table,
+    j: usize,
+    name: String,
+    may_be_empty: bool,
+) -> Result<HardMember> {
     let mut labels = table.take_labels(j);
     refuse_measurements(table, j, &labels)?;
     whole_numbers(&mut labels);
@@ -93,6 +111,9 @@ fn hard_member(table: &mut Table, j: usize, name: String) -> Result<HardMember> 
         ));
     }
     let distinct = labels.names.list.len();
+    if may_be_empty {
+        return labels.finish(name);
+    }
     if distinct == 0 {
         return Err(InputError::AllMissing { file: table.file.clone(), column: column.clone() });
     }

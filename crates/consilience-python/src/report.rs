@@ -80,6 +80,7 @@ impl<'a> Told<'a> {
             labels: &self.labels,
             confidence: &self.confidence,
             numbers: &self.numbers,
+            called: None,
             names: self.ids.map(|ids| Box::new(|i: usize| ids.get(i).map(String::as_str)) as _),
             truth: None,
         }

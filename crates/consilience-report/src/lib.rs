@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod base64;
+mod bibtex;
 pub mod data;
 mod limit;
 mod page;

@@ -6,6 +6,7 @@ use consilience::consensus::method;
 use consilience::data::data_set;
 use serde_json::Value;
 
+use crate::bibtex;
 use crate::words::{count, counted, listed};
 
 /// What the data are called.
@@ -19,7 +20,7 @@ pub fn title(record: &Value) -> String {
         let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
         return first + letters.as_str();
     }
-    let files = files(record);
+    let files = data_files(record);
     match files.as_slice() {
         [] => "A consensus".to_owned(),
         [one] => one.clone(),
@@ -34,10 +35,11 @@ pub fn k_given(record: &Value) -> bool {
         || command["options"].as_str().is_some_and(|options| options.contains("--k "))
 }
 
-/// The files that were read, first those that hold the data.
-pub fn files(record: &Value) -> Vec<String> {
+/// The files that hold the data.
+fn data_files(record: &Value) -> Vec<String> {
     let inputs = record["inputs"].as_array().map_or(&[][..], Vec::as_slice);
-    inputs.iter().filter_map(|input| input["file"].as_str().map(str::to_owned)).collect()
+    let data = inputs.iter().filter(|input| input["as"].is_null());
+    data.filter_map(|input| input["file"].as_str().map(str::to_owned)).collect()
 }
 
 /// The arguments of the command in the record, without those that say where results go.
@@ -48,9 +50,7 @@ pub fn arguments(record: &Value) -> Vec<String> {
     if name == "demo" {
         all.extend(command["data"].as_str().map(str::to_owned));
     } else {
-        let init = usize::from(command["init"].is_string());
-        let files = files(record);
-        all.extend(files[..files.len().saturating_sub(init)].iter().cloned());
+        all.extend(data_files(record));
         options(command, &mut all);
     }
     if let Some(seed) = record["seed"].as_u64().filter(|&seed| seed != 0) {
@@ -72,7 +72,9 @@ fn options(command: &Value, all: &mut Vec<String>) {
     let plain = [
         "method",
         "k",
+        "add",
         "init",
+        "align_to",
         "weights",
         "size",
         "scheme",
@@ -146,6 +148,7 @@ pub fn command_line(record: &Value) -> String {
     let mut words: Vec<String> = vec!["consilience".to_owned()];
     words.extend(arguments(record).iter().map(quoted));
     let output = match record["command"]["name"].as_str() {
+        Some("combine") if record["command"]["saved"] == true => "--save results",
         Some("combine") => "-o consensus.csv",
         Some("demo") => "",
         _ => "-o results",
@@ -192,12 +195,24 @@ pub fn paragraph(record: &Value, safe: (usize, usize)) -> String {
     let sizes: Vec<String> = consensus["sizes"]
         .as_array()
         .map_or_else(Vec::new, |sizes| sizes.iter().map(|size| count(number(size))).collect());
+    let aligned = &consensus["aligned"];
+    let followed = if aligned.is_object() {
+        format!(
+            " Clusters are called as in an earlier result ({}; optimal assignment); {} of the {} in \
+             both moved to another cluster.",
+            aligned["to"].as_str().unwrap_or_default(),
+            count(number(&aligned["moved"])),
+            counted(number(&aligned["common"]), "object"),
+        )
+    } else {
+        String::new()
+    };
     let asked = if k_given(record) { " was set" } else { " was found by the method" };
     let combined = format!(
         "The clusterings were combined by {} ({}) with consilience {} (seed {}); the number of \
          clusters, {},{asked}. The consensus has clusters of {} objects and agrees with the \
          clusterings by {:.3} (average normalised mutual information). {} of {} objects ({:.0} %) \
-         are supported by the clusterings at least twice as much in their cluster as in any other.",
+         are supported by the clusterings at least twice as much in their cluster as in any other.{followed}",
         info.map_or(name, |info| info.title),
         info.map_or("", |info| info.reference),
         record["version"].as_str().unwrap_or_default(),
@@ -221,11 +236,7 @@ pub fn bibtex(record: &Value) -> String {
     );
     let name = record["consensus"]["method"].as_str().unwrap_or_default();
     if let Ok(info) = method(name) {
-        let key: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        text = format!(
-            "{text}\n@misc{{{key},\n  title        = {{{}}},\n  howpublished = {{{}}}\n}}\n",
-            info.title, info.reference
-        );
+        text = format!("{text}\n{}", bibtex::entries(info.reference, name));
     }
     text
 }
@@ -240,16 +251,20 @@ mod tests {
     fn the_command_can_be_typed_again() {
         let record = json!({
             "seed": 7,
-            "inputs": [{ "file": "my data.csv" }, { "file": "start.csv" }],
+            "inputs": [
+                { "file": "my data.csv" },
+                { "file": "start.csv", "as": "init" },
+                { "file": "old/labels.csv", "as": "align_to" },
+            ],
             "command": {
                 "name": "run", "method": "scec", "k": 3, "set": { "alpha": "0.5" },
-                "init": "start.csv", "size": 20, "scheme": "random-k", "base": "kmeans",
+                "init": "start.csv", "align_to": "old/labels.csv", "size": 20, "scheme": "random-k", "base": "kmeans",
                 "base_k": { "between": [2, 8] }, "scale": "none", "id": "it's", "drop": ["note"], "soft": true,
             },
         });
         assert_eq!(
             command_line(&record),
-            r"consilience run 'my data.csv' --method scec --k 3 --init start.csv --size 20 --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
+            r"consilience run 'my data.csv' --method scec --k 3 --init start.csv --align-to old/labels.csv --size 20 --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
         );
         let demo = json!({ "seed": 0, "command": { "name": "demo", "data": "iris" } });
         assert_eq!(command_line(&demo), "consilience demo iris");

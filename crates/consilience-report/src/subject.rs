@@ -3,7 +3,8 @@
 use consilience::consensus::NO_CLUSTER;
 use consilience::ensemble::{Contingency, NO_PROFILE, Profiles};
 use consilience::explain::{
-    Blocks, Circumstances, Overview, Sentence, Support, consensus_order, verdict,
+    Blocks, Circumstances, Overview, Resampled, Sentence, Support, Tracking, consensus_order,
+    verdict,
 };
 use consilience::linalg::Matrix;
 use consilience::{Result, Run};
@@ -41,6 +42,8 @@ pub struct Subject<'a> {
     pub confidence: &'a [f64],
     /// The number that every cluster is called by.
     pub numbers: &'a [u32],
+    /// What every cluster is called where that is not its number.
+    pub called: Option<&'a [String]>,
     /// The names of the objects, which are numbered without.
     pub names: Option<Names<'a>>,
     /// The known classes by cluster (rows, by place) and class.
@@ -51,6 +54,8 @@ pub struct Subject<'a> {
 pub struct Explained {
     /// Figures of the members and clusters.
     pub overview: Overview,
+    tracking: Tracking,
+    resampled: Resampled,
     clusters: Vec<String>,
     /// What they come to, in words.
     pub verdict: Vec<Sentence>,
@@ -61,12 +66,18 @@ impl Subject<'_> {
     pub fn explain(&self, k_given: bool, run: &Run) -> Result<Explained> {
         let k = self.numbers.len();
         let overview = Overview::new(self.profiles, self.labels, self.confidence, k, run)?;
-        let clusters: Vec<String> = self.numbers.iter().map(u32::to_string).collect();
+        let tracking = Tracking::new(self.profiles, self.labels, k, run)?;
+        let most = tracking.ks.last().copied().unwrap_or(0);
+        let resampled = Resampled::new(self.profiles, most, run)?;
+        let clusters: Vec<String> = match self.called {
+            Some(called) => called.iter().map(|name| named(name)).collect(),
+            None => self.numbers.iter().map(u32::to_string).collect(),
+        };
         let members: Vec<String> =
             self.profiles.members().iter().map(|member| named(&member.name)).collect();
         let about = Circumstances { clusters: &clusters, members: &members, k_given };
         let verdict = verdict(&overview, &about);
-        Ok(Explained { overview, clusters, verdict })
+        Ok(Explained { overview, tracking, resampled, clusters, verdict })
     }
 
     /// The page of the consensus; `record` is what `result.json` holds.
@@ -90,14 +101,21 @@ impl Subject<'_> {
                 format!("{ours:.2}"),
             ));
         }
+        let moved = moved(&record["consensus"]["aligned"]);
+        facts.extend(moved.as_ref().map(|moved| {
+            fact("Moved since the earlier result", format!("{} of {}", moved.moved, moved.common))
+        }));
+        let distinct = record["consensus"]["unique"].as_u64().map_or(0, |unique| unique as usize);
         let mut notes = vec![format!(
             "Equal objects were merged: {} objects have {} distinct label tuples.",
             count(overview.n),
-            count(self.profiles.len())
+            count(distinct)
         )];
         let sampled = [
             ("The agreement of the clusterings", overview.members.sampled),
             ("What speaks for which number of clusters", criteria.sampled),
+            ("The tracking plot", explained.tracking.sampled),
+            ("The distribution over the number of clusters", explained.resampled.sampled),
         ];
         for (what, sampled) in sampled {
             notes.extend(sampled.map(|some| {
@@ -144,6 +162,9 @@ impl Subject<'_> {
                 distribution: rounded(&criteria.distribution),
                 undecided: rounded(&[criteria.undecided])[0],
             },
+            resampled: resampled(&explained.resampled, k),
+            tracking: tracking(&explained.tracking, k),
+            moved,
             trace: record["consensus"]["trace"]
                 .as_array()
                 .map_or_else(Vec::new, |trace| trace.iter().filter_map(Value::as_f64).collect()),
@@ -316,6 +337,49 @@ impl Subject<'_> {
         };
         objects.into_iter().map(told).collect()
     }
+}
+
+/// The tracks of the objects through the numbers of clusters.
+fn tracking(found: &Tracking, k: usize) -> shown::Tracking {
+    let own = |&cluster: &u32| (cluster != NO_CLUSTER).then_some(cluster as usize);
+    shown::Tracking {
+        k,
+        ks: found.ks.clone(),
+        weights: rounded(&found.weights),
+        consensus: found.consensus.iter().map(own).collect(),
+        clusters: found.clusters.clone(),
+    }
+}
+
+/// What stays of each number of clusters when clusterings are left out.
+fn resampled(found: &Resampled, k: usize) -> shown::Resampled {
+    let shares = |values: &Vec<f64>| values.iter().map(|x| thousandths(*x)).collect();
+    shown::Resampled {
+        k,
+        ks: found.ks.clone(),
+        distributions: found.distributions.iter().map(shares).collect(),
+        undecided: rounded(&found.undecided),
+        areas: rounded(&found.areas),
+        deltas: rounded(&found.deltas),
+    }
+}
+
+/// What moved since the earlier result, as the record tells it.
+fn moved(aligned: &Value) -> Option<shown::Moved> {
+    let number = |value: &Value| count(value.as_u64().unwrap_or(0) as usize);
+    let text = |value: &Value| named(value.as_str().unwrap_or_default());
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().map(text).collect()
+    };
+    let moves = aligned["moves"].as_array()?.iter();
+    Some(shown::Moved {
+        earlier: text(&aligned["to"]),
+        common: number(&aligned["common"]),
+        moved: number(&aligned["moved"]),
+        moves: moves.map(|m| (text(&m["from"]), text(&m["to"]), number(&m["objects"]))).collect(),
+        new: texts(&aligned["new"]),
+        gone: texts(&aligned["gone"]),
+    })
 }
 
 /// Numbers to six decimals: what is beyond is rounding, which differs between a membership and the

@@ -32,6 +32,14 @@ pub(crate) struct ConsensusArgs {
     /// Start the iteration from this clustering instead of at random
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub init: Option<PathBuf>,
+
+    /// Call the clusters as in an earlier result: its labels, or the folder that it is in
+    ///
+    /// Each cluster gets the number of the earlier one that it continues, matched so that as few
+    /// objects as possible move; new clusters get numbers that were not used. Objects are matched by
+    /// --id, or row by row. The objects that moved are listed in moved.csv (id,before,now).
+    #[arg(long, value_name = "OLD_LABELS", value_hint = ValueHint::AnyPath)]
+    pub align_to: Option<PathBuf>,
 }
 
 impl ConsensusArgs {

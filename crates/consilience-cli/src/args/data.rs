@@ -254,6 +254,7 @@ impl DataReading {
                 ImputeChoice::Mean => Impute::Mean,
                 ImputeChoice::Median => Impute::Median,
             }),
+            may_be_empty: false,
         }
     }
 }

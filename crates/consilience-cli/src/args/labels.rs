@@ -30,6 +30,10 @@ Examples:
   Clusterings of three sites, joined by patient; a patient unknown to a site is missing there:
     consilience combine site-a.csv site-b.parquet site-c.tsv.gz --id patient -o consensus.csv
 
+  Everything in a folder; later, more clusterings of the same objects, from there on:
+    consilience combine labels.csv --id patient --k 4 --save spring
+    consilience combine more.csv --add spring --save summer
+
   From a pipe, the summary as JSON:
     zcat labels.csv.gz | consilience combine - --method voting --set threshold=0.6 --json")]
 pub(crate) struct CombineArgs {
@@ -39,6 +43,15 @@ pub(crate) struct CombineArgs {
 
     #[command(flatten)]
     pub consensus: ConsensusArgs,
+
+    /// Add the clusterings to those of a saved result, which is the start
+    ///
+    /// RESULT is a folder that run or --save wrote. Method, number of clusters and parameters are
+    /// those of the result unless others are given; methods that take a start begin at its labels,
+    /// and clusters are called as there (see --align-to). Identifiers and weights are those of the
+    /// result.
+    #[arg(long, value_name = "RESULT", value_hint = ValueHint::AnyPath, help_heading = CONSENSUS)]
+    pub add: Option<PathBuf>,
 
     /// Object weights: a column of the tables, or a file with one number a row
     #[arg(long, value_name = "COL|FILE", help_heading = CONSENSUS)]
@@ -80,6 +93,14 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dendrogram: Option<PathBuf>,
 
+    /// Write the objects that moved since the earlier result [default: moved.csv beside -o]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub moved: Option<PathBuf>,
+
+    /// Save everything in a folder, as run does: for report, explain, assign, replay and --add
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub save: Option<PathBuf>,
+
     /// Write a page with the verdict, figures and a paragraph for a paper
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
@@ -117,6 +138,7 @@ impl LabelReading {
             no_header: self.no_header,
             missing: self.missing.clone(),
             impute: None,
+            may_be_empty: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `consilience combine CLUSTERINGS...`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -12,47 +13,85 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::Session;
+use super::add::Base;
+use super::align::{Earlier, MOVED};
 use super::consensus::{Found, Plan, names_or_none};
+use super::folder::{self, FILES, Tables, kept};
 use super::report;
-use crate::args::{CombineArgs, Common, OutputArgs};
+use crate::args::{CombineArgs, Common, ConsensusArgs, OutputArgs};
 use crate::errors::usage;
 use crate::io::{
-    Cells, Stage, Target, write_consensus, write_correspondences, write_matrix, write_membership,
-    write_table, write_text,
+    Cells, OutputError, Stage, Target, write_consensus, write_correspondences, write_matrix,
+    write_membership, write_table, write_text,
 };
 use crate::{output, signals};
 
 pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
-    let plan = Plan::new(&args.consensus)?;
-    let targets = Targets::new(&args.outputs, &args.files, &plan, common.json)?;
+    let base = args.add.as_deref().map(Base::read).transpose()?;
+    let consensus = match &base {
+        Some(base) => base.completed(&args.consensus)?,
+        None => args.consensus.clone(),
+    };
+    let plan = Plan::new(&consensus)?;
+    let follows = base.is_some() || consensus.align_to.is_some();
+    let targets = Targets::new(&args.outputs, &args.files, &plan, common.json, follows)?;
     let page = report::target(&args.outputs, &args.files)?;
 
     let session = Session::new(common);
     let clock = Instant::now();
-    let options = args.reading.options(None, args.weights.as_deref());
-    let table = read_clusterings(&args.files, &options, &session.run)?;
+    let mut options = args.reading.options(None, args.weights.as_deref());
+    let mut files = args.files.clone();
+    if let Some(base) = &base {
+        options.id = options.id.or_else(|| base.id());
+        options.weights = options.weights.or_else(|| base.weights());
+        files.insert(0, base.ensemble());
+    }
+    let table = read_clusterings(&files, &options, &session.run)?;
     table.warnings.iter().for_each(|warning| session.run.warn(warning));
+    if let Some(base) = &base {
+        base.check_names(&table.members)?;
+    }
     let mut ensemble = Ensemble::new(table.members)?;
     if let Some(weights) = table.weights {
         ensemble = ensemble.with_weights(weights)?;
     }
-    let ids = table.ids.as_ref();
-    let start = super::read_start(
-        args.consensus.init.as_deref(),
-        ids,
-        ensemble.n_objects(),
-        &options,
-        &session,
-    )?;
+    let (ids, n) = (table.ids.as_ref(), ensemble.n_objects());
+    let saved = base.as_ref().map(Base::labels);
+    let init = consensus.init.as_deref();
+    let init = init.or(saved.as_deref().filter(|_| plan.info.takes_start));
+    let start = super::read_start(init, ids, n, &options, &session)?;
+    let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
+    let earlier = Earlier::read(align_to, ids, n, &options, &session)?;
     let read = clock.elapsed().as_secs_f64();
 
     signals::computing();
-    let found = plan.compute(&ensemble, start.as_deref(), &session)?;
+    let mut found = plan.compute(&ensemble, start.as_deref(), &session)?;
+    if let Some(earlier) = &earlier {
+        found = found.following(earlier)?;
+    }
 
     let clock = Instant::now();
-    let wanted = page.is_some();
-    let explained = report::of_combine(args, wanted, &plan, &found, &ensemble, ids, &session)?;
+    let combination = Combination {
+        args,
+        consensus: &consensus,
+        base: base.as_ref(),
+        earlier: earlier.as_ref(),
+        id: options.id.as_deref(),
+        ids,
+        plan: &plan,
+        found: &found,
+        ensemble: &ensemble,
+    };
+    let wanted = page.is_some() || args.outputs.save.is_some();
+    let explained = report::of_combine(&combination, wanted, &session)?;
+    let saved = match &explained {
+        Some(explained) => targets.save(&combination, explained, &session)?,
+        None => Vec::new(),
+    };
     targets.write(&found, &ensemble, ids, &session)?;
+    if let Some(dir) = &args.outputs.save {
+        folder::remove_others(dir, &saved);
+    }
     if let (Some(target), Some(explained)) = (&page, &explained) {
         write_text(target, &explained.page)?;
     }
@@ -71,6 +110,9 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         if let Some(explained) = &explained {
             told.insert("verdict".to_owned(), json!(explained.verdict));
         }
+        if let Some(dir) = &args.outputs.save {
+            told.insert("output".to_owned(), json!(dir));
+        }
         return output::json(&session.finished(told));
     }
     output::note(&found.summary(&plan));
@@ -78,6 +120,21 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         output::note(&super::terminal::verdict(&explained.verdict));
     }
     Ok(())
+}
+
+/// A combination with all that it came from.
+pub(super) struct Combination<'a> {
+    pub(super) args: &'a CombineArgs,
+    /// The options of the consensus, with those of a saved result.
+    pub(super) consensus: &'a ConsensusArgs,
+    pub(super) base: Option<&'a Base>,
+    pub(super) earlier: Option<&'a Earlier>,
+    /// The column of identifiers.
+    pub(super) id: Option<&'a str>,
+    pub(super) ids: Option<&'a Ids>,
+    pub(super) plan: &'a Plan,
+    pub(super) found: &'a Found,
+    pub(super) ensemble: &'a Ensemble,
 }
 
 /// Who writes where, so that no two results go to one place.
@@ -119,25 +176,52 @@ struct Targets {
     correspondence: Option<Target>,
     coassociation: Option<Target>,
     dendrogram: Option<Target>,
+    moved: Option<Target>,
+    /// The folder that everything is saved in.
+    folder: Option<PathBuf>,
     /// Files appear together, once all are complete.
     stage: Stage,
 }
 
 impl Targets {
-    fn new(args: &OutputArgs, inputs: &[PathBuf], plan: &Plan, json: bool) -> anyhow::Result<Self> {
+    /// `follows` says whether there is an earlier result that objects may have moved since.
+    fn new(
+        args: &OutputArgs,
+        inputs: &[PathBuf],
+        plan: &Plan,
+        json: bool,
+        follows: bool,
+    ) -> anyhow::Result<Self> {
+        if args.moved.is_some() && !follows {
+            return Err(usage("--moved needs --align-to or --add: nothing to have moved from"));
+        }
+        let file = args.output.as_deref().filter(|path| !is_stdout(path) && args.save.is_none());
+        let beside = file.filter(|_| follows).map(|path| path.with_file_name(MOVED));
+        let moved = args.moved.as_deref().or(beside.as_deref());
+        if let Some(dir) = &args.save {
+            if dir.exists() && !dir.is_dir() {
+                return Err(usage(format!("--save {} is a file: give a folder", dir.display())));
+            }
+            for name in FILES {
+                super::check_output("--save", &dir.join(name), inputs)?;
+            }
+        }
         let mut claims = Claims { inputs, taken: Vec::new(), stage: Stage::default() };
+        let printed = args.output.is_none() && args.save.is_none() && !json;
         if json {
             claims.taken.push(("--json", Path::new("-")));
-        } else if args.output.is_none() {
+        } else if printed {
             claims.taken.push(("the consensus", Path::new("-")));
         }
-        let stdout = (args.output.is_none() && !json).then(Target::stdout);
+        let stdout = printed.then(Target::stdout);
         let targets = Targets {
             consensus: claims.target("-o", args.output.as_deref())?.or(stdout),
             membership: claims.target("--membership", args.membership.as_deref())?,
             correspondence: claims.target("--correspondence", args.correspondence.as_deref())?,
             coassociation: claims.target("--coassociation", args.coassociation.as_deref())?,
             dendrogram: claims.target("--dendrogram", args.dendrogram.as_deref())?,
+            moved: claims.target("--moved", moved)?,
+            folder: args.save.clone(),
             stage: claims.stage,
         };
         if let Some(path) = &args.coassociation {
@@ -175,6 +259,28 @@ impl Targets {
         check(&self.dendrogram, "--dendrogram", |offers| offers.dendrogram)
     }
 
+    /// Writes the folder that everything is saved in, if one was named, and tells its files. They
+    /// appear with the rest.
+    fn save(
+        &self,
+        combination: &Combination<'_>,
+        explained: &report::Combined,
+        session: &Session,
+    ) -> anyhow::Result<Vec<&'static str>> {
+        let Some(dir) = &self.folder else { return Ok(Vec::new()) };
+        fs::create_dir_all(dir)
+            .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
+        let target = |name: &str| -> anyhow::Result<Target> {
+            Ok(Target::new(dir.join(name))?.on(&self.stage))
+        };
+        let Combination { found, ensemble, id, ids, earlier, .. } = *combination;
+        let tables = Tables { found, ensemble, ids: id.zip(ids), earlier: kept(earlier, dir) };
+        tables.write(target, session)?;
+        write_text(&target(FILES[2])?, &format!("{:#}\n", explained.record))?;
+        write_text(&target(FILES[3])?, &explained.page)?;
+        Ok(tables.files())
+    }
+
     /// Writes everything; if that fails, all files are as they were before.
     fn write(
         &self,
@@ -186,11 +292,15 @@ impl Targets {
         let run = &session.run;
         let map = found.profiles.map();
         let consensus = &found.consensus;
+        let numbers = &found.numbers;
         if let (Some(target), Some(membership)) = (&self.membership, &consensus.membership) {
-            write_membership(target, ids, membership, map, run)?;
+            write_membership(target, ids, membership, numbers, map, run)?;
         }
         if let (Some(target), Some(matrices)) = (&self.correspondence, &consensus.correspondences) {
-            write_correspondences(target, ensemble.members(), matrices, run)?;
+            write_correspondences(target, ensemble.members(), matrices, numbers, run)?;
+        }
+        if let (Some(target), Some(aligned)) = (&self.moved, &found.aligned) {
+            aligned.write(target, found, ids, session)?;
         }
         if let (Some(target), Some(merges)) = (&self.dendrogram, &consensus.dendrogram) {
             write_matrix(target, &LINKAGE.map(str::to_owned), &linkage(found, merges), run)?;

@@ -13,6 +13,7 @@ use consilience::metrics::anmi;
 use serde_json::{Map, Value, json};
 
 use super::Session;
+use super::align::Aligned;
 use crate::args::ConsensusArgs;
 use crate::errors::{data, usage};
 use crate::output::{count, counted, listed};
@@ -122,7 +123,19 @@ impl Plan {
         let labels = consensus.object_labels(&profiles);
         let mut sizes = vec![0; consensus.k];
         labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
-        Ok(Found { profiles, consensus, labels, sizes, anmi, compress, seconds })
+        let numbers: Vec<u32> = (0..consensus.k as u32).collect();
+        Ok(Found {
+            names: numbers.iter().map(u32::to_string).collect(),
+            numbers,
+            aligned: None,
+            profiles,
+            consensus,
+            labels,
+            sizes,
+            anmi,
+            compress,
+            seconds,
+        })
     }
 
     /// How the consensus settled as members came in; `None` if the method is not voting, of which
@@ -148,7 +161,12 @@ impl Plan {
 pub(super) struct Found {
     pub(super) profiles: Profiles,
     pub(super) consensus: Consensus,
-    /// The cluster of every object.
+    /// What every cluster is called: its number, and its name where an earlier result has one.
+    pub(super) numbers: Vec<u32>,
+    pub(super) names: Vec<String>,
+    /// How it follows an earlier result.
+    pub(super) aligned: Option<Aligned>,
+    /// The number of every object's cluster.
     pub(super) labels: Vec<Option<u32>>,
     /// How many objects every cluster has.
     pub(super) sizes: Vec<usize>,
@@ -213,10 +231,11 @@ impl Found {
             "stop": convergence.stop,
             "diagnostics": self.consensus.diagnostics,
         });
-        match told {
-            Value::Object(map) => map,
-            _ => unreachable!("an object was written"),
+        let Value::Object(mut told) = told else { unreachable!("an object was written") };
+        if let Some(aligned) = &self.aligned {
+            told.insert("aligned".to_owned(), aligned.told(self));
         }
+        told
     }
 
     /// What is told of the consensus in words.
@@ -254,7 +273,8 @@ impl Found {
             .k()
             .filter(|&k| k > self.consensus.k)
             .map(|k| format!("{} asked for; the others are empty", counted(k, "cluster")));
-        let lines = [chosen, Some(consensus), asked, Some(quality), self.settled()];
+        let aligned = self.aligned.as_ref().map(Aligned::summary);
+        let lines = [chosen, Some(consensus), asked, aligned, Some(quality), self.settled()];
         lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }

@@ -53,6 +53,7 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
         truth: Some(truth(&data)),
         weights: None,
         start: None,
+        earlier: None,
         convergence: false,
         command: json!({ "name": "demo", "data": info.name, "options": options }),
         inputs: json!([]),

@@ -35,7 +35,7 @@ Examples:
   Every vote, for programs:
     consilience explain consilience-demo 70 --json")]
 pub(crate) struct ExplainArgs {
-    /// The folder that `run` or `demo` wrote, or its result.json
+    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
     #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
 
@@ -118,6 +118,11 @@ impl<'a> Told<'a> {
         self.saved.numbers.get(place as usize).copied()
     }
 
+    /// The same with its name.
+    fn called(&self, place: u32) -> Option<String> {
+        self.number(place).map(|_| self.saved.name_of(place as usize))
+    }
+
     fn json(&self) -> Value {
         let Some(known) = &self.known else {
             return json!({ "id": self.id, "cluster": null, "votes": [] });
@@ -160,7 +165,7 @@ impl<'a> Told<'a> {
             return Ok(text);
         };
         let choice = &known.choice;
-        match self.number(choice.cluster) {
+        match self.called(choice.cluster) {
             Some(cluster) => writeln!(
                 text,
                 "object {id}: cluster {cluster}, confidence {:.2}, {}",
@@ -176,11 +181,11 @@ impl<'a> Told<'a> {
         let supports: Vec<String> = ranked
             .iter()
             .take(5)
-            .map(|&(place, x)| format!("cluster {} {}", self.saved.numbers[place], percent(x)))
+            .map(|&(place, x)| format!("cluster {} {}", self.saved.name_of(place), percent(x)))
             .collect();
         writeln!(text, "  support   {}", supports.join(", "))?;
         if choice.cluster != NO_CLUSTER {
-            match self.number(choice.second) {
+            match self.called(choice.second) {
                 Some(second) => writeln!(
                     text,
                     "  margin    {} ahead of the second choice, cluster {second}",
@@ -214,7 +219,7 @@ impl<'a> Told<'a> {
                     .iter()
                     .take(3)
                     .map(|&(j, share)| {
-                        format!("{} {}", self.saved.numbers[j as usize], percent(share))
+                        format!("{} {}", self.saved.name_of(j as usize), percent(share))
                     })
                     .collect();
                 let member = &members[vote.member];

@@ -1,5 +1,8 @@
 //! The commands, one file each.
 
+mod add;
+mod align;
+pub(crate) mod assign;
 pub(crate) mod check;
 mod combine;
 mod completions;
@@ -7,9 +10,11 @@ mod consensus;
 mod demo;
 mod ensemble;
 pub(crate) mod explain;
+mod folder;
 mod generate;
 mod members;
 mod methods;
+mod parts;
 mod pipeline;
 pub(crate) mod replay;
 pub(crate) mod report;
@@ -47,6 +52,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Combine(args) => combine::run(&args, common),
         Command::Score(args) => score::run(&args, common),
         Command::Reproduce(args) => reproduce::run(&args, common),
+        Command::Assign(args) => assign::run(&args, common),
         Command::Check(args) => check::run(&args, common),
         Command::Explain(args) => explain::run(&args, common),
         Command::Replay(args) => replay::run(&args, common),

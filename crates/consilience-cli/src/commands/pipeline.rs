@@ -17,24 +17,20 @@ use consilience_report::{Scatter, Subject};
 use serde_json::{Map, Value, json};
 
 use super::Session;
+use super::align::Earlier;
 use super::consensus::{Found, Plan};
 use super::ensemble::Recipe;
+use super::folder::{self, FILES, Tables};
 use super::members::MemberStore;
-use super::report::names;
+use super::parts::Parts;
 use super::score::{COLUMNS, scores};
 use super::terminal;
 use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
-use crate::io::{
-    Cells, OutputError, Target, write_consensus, write_members, write_table, write_text,
-};
+use crate::io::{OutputError, Target, write_text};
 use crate::output::{self, counted};
 use crate::signals;
 
-/// The files of the folder, in the order they are written.
-const FILES: [&str; 4] = ["labels.csv", "ensemble.parquet", "result.json", "report.html"];
-/// The file that is there only where the convergence was asked for.
-const CONVERGENCE: &str = "convergence.csv";
 /// Correspondences with more numbers than this are left out of `result.json`.
 const SMALL: usize = 10_000;
 
@@ -52,6 +48,8 @@ pub(super) struct Input<'a> {
     pub(super) weights: Option<&'a [f64]>,
     /// From which clustering the consensus starts.
     pub(super) start: Option<Vec<Option<u32>>>,
+    /// The result that the clusters are called after.
+    pub(super) earlier: Option<Earlier>,
     /// Whether to tell how voting settled as members came in.
     pub(super) convergence: bool,
     /// The command and its options, for `result.json`.
@@ -71,6 +69,8 @@ pub(super) struct Outcome {
     pub(super) verdict: Vec<Sentence>,
     /// Small pictures, if somebody reads along on a terminal.
     pub(super) pictures: Option<String>,
+    /// The files that were written.
+    pub(super) files: Vec<&'static str>,
     /// Seconds spent on making the ensemble and on writing.
     pub(super) generate: f64,
     pub(super) write: f64,
@@ -133,6 +133,9 @@ fn run_in(
     }
     let generate = clock.elapsed().as_secs_f64();
     let mut found = plan.compute(&ensemble, input.start.as_deref(), session)?;
+    if let Some(earlier) = &input.earlier {
+        found = found.following(earlier)?;
+    }
     let truth = input.truth.as_ref();
     if input.convergence
         && let Some(table) = plan.convergence(&ensemble, truth, session)?
@@ -144,59 +147,46 @@ fn run_in(
     let clock = Instant::now();
     // Everything is written aside first, so that the folder holds the old results or the new ones.
     let aside = store.aside()?;
-    let [labels, members, result, page] = FILES.map(|name| Target::new(aside.path().join(name)));
-    let ids = input.ids.map(|(_, ids)| ids);
-    let run = &session.run;
-    write_consensus(&labels?, ids, &found.labels, &found.confidence(), run)?;
-    write_members(&members?, input.ids, ensemble.members(), run)?;
+    let target =
+        |name: &str| -> anyhow::Result<Target> { Ok(Target::new(aside.path().join(name))?) };
+    let (ids, run) = (input.ids.map(|(_, ids)| ids), &session.run);
+    let earlier = folder::kept(input.earlier.as_ref(), dir);
+    let tables = Tables { found: &found, ensemble: &ensemble, ids: input.ids, earlier };
+    tables.write(target, session)?;
     let mut told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
     let scaler = recipe.scaler(input.values)?;
     let scatter = Scatter::new(input.values, input.features, |rows| scaler.apply(rows), run)?;
     told["scatter"] = scatter.told();
-    let numbers: Vec<u32> = (0..found.consensus.k as u32).collect();
+    let parts = Parts::of(&found, &ensemble);
     let clusters = cluster_names(&ensemble, plan.info);
-    let subject = Subject {
-        clusters: &clusters,
-        profiles: &found.profiles,
-        labels: &found.consensus.labels,
-        confidence: &found.consensus.confidence,
-        numbers: &numbers,
-        names: ids.map(names),
-        truth: scores.as_ref().map(Scores::shown),
-    };
+    let truth = scores.as_ref().map(|scores| scores.shown(&found.numbers));
+    let subject = parts.subject(&found, &clusters, ids, truth);
     let explained = subject.explain(plan.k_given(), run)?;
     told["verdict"] = json!(explained.verdict);
     told["classes"] = json!(subject.truth);
-    write_text(&result?, &format!("{told:#}\n"))?;
-    write_text(&page?, &subject.page(&explained, &told, run)?)?;
+    write_text(&target(FILES[2])?, &format!("{told:#}\n"))?;
+    write_text(&target(FILES[3])?, &subject.page(&explained, &told, run)?)?;
     let watched = !session.json && std::io::stdout().is_terminal();
     let pictures =
         watched.then(|| terminal::pictures(&subject, &explained, session)).transpose()?;
     drop(subject);
     let verdict = explained.verdict;
-    if let Some(columns) = found.convergence() {
-        let columns: Vec<_> = columns
-            .iter()
-            .map(|(name, values)| (name.clone(), Cells::Numbers(values.into())))
-            .collect();
-        write_table(&Target::new(aside.path().join(CONVERGENCE))?, &columns, run)?;
-    }
     run.check()?;
-    finish(|| put_in_place(aside.path(), dir, &found.files()))?;
+    let files = tables.files();
+    finish(|| put_in_place(aside.path(), dir, &files))?;
     let write = clock.elapsed().as_secs_f64();
-    Ok(Outcome { ensemble, found, reused, scores, verdict, pictures, generate, write })
+    Ok(Outcome { ensemble, found, reused, scores, verdict, pictures, files, generate, write })
 }
 
-/// Moves the files from `aside` to the folder of results; a convergence of earlier results goes.
+/// Moves the files from `aside` to the folder of results; what earlier results had besides goes.
 fn put_in_place(aside: &Path, dir: &Path, files: &[&str]) -> anyhow::Result<()> {
-    let of_earlier = dir.join(FILES[2]).exists() && !files.contains(&CONVERGENCE);
+    let of_earlier = dir.join(FILES[2]).exists();
     for name in files {
         fs::rename(aside.join(name), dir.join(name))
             .with_context(|| format!("{} cannot be written", dir.join(name).display()))?;
     }
     if of_earlier {
-        // Most folders have none.
-        let _ = fs::remove_file(dir.join(CONVERGENCE));
+        folder::remove_others(dir, files);
     }
     Ok(())
 }
@@ -236,14 +226,15 @@ impl Scores {
         })
     }
 
-    /// What the page shows of the scores.
-    pub(super) fn shown(&self) -> Truth {
+    /// What the page shows of the scores; `numbers` are those of the clusters.
+    pub(super) fn shown(&self, numbers: &[u32]) -> Truth {
         let classes = self.truth.clusters();
         let mut table = vec![vec![0.0; classes.len()]; self.consensus_clusters.len()];
         for cell in self.table.cells() {
             // Clusters stand in the order of their first object; their names are their numbers.
             let name = &self.consensus_clusters[cell.row as usize];
-            if let Some(row) = name.parse().ok().and_then(|number: usize| table.get_mut(number)) {
+            let place = name.parse().ok().and_then(|number| numbers.binary_search(&number).ok());
+            if let Some(row) = place.and_then(|place| table.get_mut(place)) {
                 row[cell.column as usize] = cell.weight;
             }
         }
@@ -305,36 +296,29 @@ fn told(
         "consensus": found.told(plan),
         "scores": scores.map(Scores::told),
     });
-    if let Some(matrices) = &found.consensus.correspondences
-        && found.profiles.n_clusters() * found.consensus.k <= SMALL
-    {
-        let members = ensemble.members().iter().zip(matrices);
-        result["correspondences"] = members
-            .map(|(member, shares)| {
-                json!({
-                    "clustering": member.name(),
-                    "clusters": member.clusters(),
-                    "weights": shares.iter_rows().collect::<Vec<_>>(),
-                })
-            })
-            .collect();
+    if let Some(correspondences) = correspondences(found, ensemble) {
+        result["correspondences"] = correspondences;
     }
     result
 }
 
-impl Found {
-    /// The names of the files that the result is written to.
-    fn files(&self) -> Vec<&'static str> {
-        FILES.into_iter().chain(self.convergence().map(|_| CONVERGENCE)).collect()
+/// What corresponds to what, for `result.json`, where the method has it and it is small.
+pub(super) fn correspondences(found: &Found, ensemble: &Ensemble) -> Option<Value> {
+    let matrices = found.consensus.correspondences.as_ref()?;
+    if found.profiles.n_clusters() * found.consensus.k > SMALL {
+        return None;
     }
+    let told = |(member, shares): (&Member, &Matrix)| {
+        json!({
+            "clustering": member.name(),
+            "clusters": member.clusters(),
+            "weights": shares.iter_rows().collect::<Vec<_>>(),
+        })
+    };
+    Some(ensemble.members().iter().zip(matrices).map(told).collect())
 }
 
 impl Outcome {
-    /// The files that were written.
-    pub(super) fn files(&self) -> Vec<&'static str> {
-        self.found.files()
-    }
-
     /// What is printed as JSON.
     pub(super) fn told(
         &self,
@@ -349,7 +333,7 @@ impl Outcome {
         told.insert("scores".to_owned(), json!(self.scores.as_ref().map(Scores::told)));
         told.insert("verdict".to_owned(), json!(self.verdict));
         told.insert("output".to_owned(), json!(dir));
-        told.insert("files".to_owned(), json!(self.files()));
+        told.insert("files".to_owned(), json!(self.files));
         let seconds = json!({
             "read": read,
             "generate": self.generate,

@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use consilience_report::paper;
 use serde_json::{Value, json};
 
+use super::align::{EARLIER, MOVED};
 use super::report::Saved;
 use super::run::described;
 use crate::args::Common;
@@ -31,7 +32,7 @@ Examples:
   The data have moved:
     consilience replay flowers-consensus --data archive/flowers.csv")]
 pub(crate) struct ReplayArgs {
-    /// The folder that `run` or `demo` wrote, or its result.json
+    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
     #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
 
@@ -40,7 +41,7 @@ pub(crate) struct ReplayArgs {
     pub data: Vec<PathBuf>,
 }
 
-/// What is compared.
+/// What is compared of every result.
 const COMPARED: [&str; 2] = ["labels.csv", "ensemble.parquet"];
 
 pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
@@ -49,7 +50,8 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
     let inputs = record["inputs"].as_array().cloned().unwrap_or_default();
     let mut paths = Vec::new();
     for input in &inputs {
-        paths.push(found(input, &folder, &args.data)?);
+        let name = input["file"].as_str().unwrap_or_default().to_owned();
+        paths.push((name, found(input, &folder, &args.data)?));
     }
     let mut differences = Vec::new();
     let ours = env!("CARGO_PKG_VERSION");
@@ -60,16 +62,15 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
     let mut arguments = paper::arguments(&record);
     // Files are recorded by name alone: they are read from where they were found.
-    let mut files = paths.iter().zip(paper::files(&record));
     for argument in arguments.iter_mut().skip(1) {
-        if let Some((path, _)) = files.clone().next().filter(|(_, name)| name == argument) {
-            *argument = path.display().to_string();
-            files.next();
+        if let Some(at) = paths.iter().position(|(name, _)| name == argument) {
+            *argument = paths.remove(at).1.display().to_string();
         }
     }
     let program = std::env::current_exe().context("the program cannot find itself")?;
     let mut command = Command::new(program);
-    command.args(&arguments).arg("-o").arg(scratch.path()).arg("--json");
+    let output = if record["command"]["name"] == "combine" { "--save" } else { "-o" };
+    command.args(&arguments).arg(output).arg(scratch.path()).arg("--json");
     if let Some(threads) = common.threads {
         command.arg("--threads").arg(threads.to_string());
     }
@@ -81,7 +82,9 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
             said.trim().trim_start_matches("error: ")
         )));
     }
-    for name in COMPARED {
+    let mut compared = COMPARED.to_vec();
+    compared.extend(record["consensus"]["aligned"].is_object().then_some(MOVED));
+    for &name in &compared {
         let (before, now) = (folder.join(name), scratch.path().join(name));
         let before =
             fs::read(&before).with_context(|| format!("{} cannot be read", before.display()))?;
@@ -98,7 +101,7 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
     } else if different {
         output::text(&format!("{}\ncommand: {command}", differences.join("\n")))?;
     } else {
-        let same = format!("the same, byte by byte: {}", COMPARED.join(", "));
+        let same = format!("the same, byte by byte: {}", compared.join(", "));
         differences.insert(0, same);
         output::text(&differences.join("; "))?;
     }
@@ -115,6 +118,9 @@ fn found(input: &Value, folder: &Path, given: &[PathBuf]) -> anyhow::Result<Path
     places.push(PathBuf::from(name));
     places.push(folder.join(name));
     places.extend(folder.parent().map(|parent| parent.join(name)));
+    if input["as"] == "align_to" {
+        places.push(folder.join(EARLIER));
+    }
     let mut other = None;
     for place in places.into_iter().filter(|place| place.is_file()) {
         if described(&place)?["xxh64"] == input["xxh64"] {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
 use consilience::consensus::{NO_CLUSTER, cluster_names, method, prepare};
-use consilience::ensemble::{Ensemble, NO_PROFILE, Profiles};
+use consilience::ensemble::{Ensemble, NO_PROFILE, Parted, Profiles};
 use consilience::explain::Sentence;
 use consilience_io::{Ids, ReadOptions, read_clusterings, read_consensus};
 use consilience_report::data::Truth;
@@ -15,12 +15,16 @@ use consilience_report::{Explained, Names, Subject, paper};
 use serde_json::{Value, json};
 
 use super::Session;
-use super::consensus::{Found, Plan};
-use super::run::{described, file_name};
-use crate::args::{CombineArgs, Common, OutputArgs};
+use super::add::Base;
+use super::combine::Combination;
+use super::folder::WEIGHTS;
+use super::parts::Parts;
+use super::pipeline::correspondences;
+use super::run::{consensus_inputs, described, file_name};
+use crate::args::{Common, OutputArgs};
 use crate::errors::usage;
 use crate::io::{Target, write_text};
-use crate::output;
+use crate::output::{self, named};
 
 /// Make the report page again from a saved result
 ///
@@ -36,7 +40,7 @@ Examples:
   Under another name:
     consilience report flowers-consensus -o flowers.html")]
 pub(crate) struct ReportArgs {
-    /// The folder that `run` or `demo` wrote, or its result.json
+    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
     #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
 
@@ -84,67 +88,71 @@ pub(super) fn target(outputs: &OutputArgs, inputs: &[PathBuf]) -> anyhow::Result
     Ok(Some(Target::new(path)?))
 }
 
-/// The page of `combine`, and what it says first.
+/// The page of `combine`, what it says first, and what `result.json` holds.
 pub(super) struct Combined {
     pub(super) page: String,
+    pub(super) record: Value,
     pub(super) verdict: Vec<Sentence>,
 }
 
 /// Explains what `combine` found if a page is wanted or somebody reads along on a terminal.
 pub(super) fn of_combine(
-    args: &CombineArgs,
+    combination: &Combination<'_>,
     wanted: bool,
-    plan: &Plan,
-    found: &Found,
-    ensemble: &Ensemble,
-    ids: Option<&Ids>,
     session: &Session,
 ) -> anyhow::Result<Option<Combined>> {
     if !wanted && (session.json || !std::io::stderr().is_terminal()) {
         return Ok(None);
     }
-    let numbers: Vec<u32> = (0..found.consensus.k as u32).collect();
+    let Combination { found, ensemble, ids, plan, .. } = *combination;
+    let parts = Parts::of(found, ensemble);
     let clusters = cluster_names(ensemble, plan.info);
-    let subject = Subject {
-        clusters: &clusters,
-        profiles: &found.profiles,
-        labels: &found.consensus.labels,
-        confidence: &found.consensus.confidence,
-        numbers: &numbers,
-        names: ids.map(names),
-        truth: None,
-    };
+    let subject = parts.subject(found, &clusters, ids, None);
     let explained = subject.explain(plan.k_given(), &session.run)?;
-    let page = if wanted {
-        subject.page(&explained, &record(args, plan, found, session)?, &session.run)?
-    } else {
-        String::new()
-    };
-    Ok(Some(Combined { page, verdict: explained.verdict }))
+    let (mut record, mut page) = (Value::Null, String::new());
+    if wanted {
+        record = self::record(combination, session)?;
+        record["verdict"] = json!(explained.verdict);
+        page = subject.page(&explained, &record, &session.run)?;
+    }
+    Ok(Some(Combined { page, record, verdict: explained.verdict }))
 }
 
-/// What `result.json` would hold of a combination.
-fn record(
-    args: &CombineArgs,
-    plan: &Plan,
-    found: &Found,
-    session: &Session,
-) -> anyhow::Result<Value> {
-    let files = args.files.iter().map(PathBuf::as_path).chain(args.consensus.init.as_deref());
-    let inputs = files.map(described).collect::<anyhow::Result<Vec<Value>>>()?;
-    let settings = args.consensus.settings.iter();
+/// What `result.json` holds of a combination.
+fn record(combination: &Combination<'_>, session: &Session) -> anyhow::Result<Value> {
+    let Combination { args, consensus, base, earlier, id, plan, found, ensemble, .. } =
+        *combination;
+    let mut inputs =
+        args.files.iter().map(|path| described(path)).collect::<Result<Vec<_>, _>>()?;
+    inputs.extend(base.map(Base::described).transpose()?.into_iter().flatten());
+    // A saved result that clusterings are added to is what clusters are called after.
+    let earlier = earlier.filter(|_| consensus.align_to.is_some());
+    inputs.extend(consensus_inputs(consensus, earlier)?);
+    let mut weights = args.weights.clone();
+    if let Some(path) = args.weights.as_deref().map(Path::new).filter(|path| path.is_file()) {
+        let mut told = described(path)?;
+        told["as"] = json!("weights");
+        inputs.push(told);
+        weights = Some(file_name(path));
+    }
+    let settings = consensus.settings.iter();
     let settings: serde_json::Map<String, Value> =
         settings.map(|setting| (setting.key.clone(), json!(setting.value))).collect();
-    Ok(json!({
+    let members = ensemble.members().iter();
+    let members = members.map(|m| json!({ "name": m.name(), "k": m.clusters().len() }));
+    let mut record = json!({
         "schema": 1,
         "version": env!("CARGO_PKG_VERSION"),
         "command": {
             "name": "combine",
-            "method": args.consensus.method(),
-            "k": args.consensus.k.0,
+            "saved": args.outputs.save.is_some(),
+            "method": consensus.method(),
+            "k": consensus.k.0,
             "set": settings,
-            "init": args.consensus.init.as_deref().map(file_name),
-            "weights": args.weights,
+            "add": base.map(Base::recorded),
+            "init": consensus.init.as_deref().map(file_name),
+            "align_to": earlier.map(|earlier| &earlier.recorded),
+            "weights": weights,
             "id": args.reading.id,
             "drop": args.reading.drop,
             "missing": args.reading.missing,
@@ -152,9 +160,18 @@ fn record(
         },
         "seed": session.run.seed(),
         "inputs": inputs,
-        "data": { "n": found.profiles.n_objects(), "id": args.reading.id },
+        "data": {
+            "n": found.profiles.n_objects(),
+            "id": id,
+            "weighted": ensemble.weights().is_some(),
+        },
+        "ensemble": { "size": ensemble.members().len(), "members": members.collect::<Vec<_>>() },
         "consensus": found.told(plan),
-    }))
+    });
+    if let Some(told) = correspondences(found, ensemble) {
+        record["correspondences"] = told;
+    }
+    Ok(record)
 }
 
 /// The names of objects as the page asks for them.
@@ -162,7 +179,7 @@ pub(super) fn names(ids: &Ids) -> Names<'_> {
     Box::new(|i| (i < ids.len()).then(|| ids.get(i)))
 }
 
-/// A result as `run` and `demo` save it, read back.
+/// A result as `run`, `demo` and `combine --save` write it, read back.
 pub(super) struct Saved {
     pub(super) record: Value,
     pub(super) ensemble: Ensemble,
@@ -172,8 +189,9 @@ pub(super) struct Saved {
     /// The cluster of every profile by place, and how sure it is.
     pub(super) labels: Vec<u32>,
     pub(super) confidence: Vec<f64>,
-    /// The number of every cluster.
+    /// The number of every cluster, and its name where it has another.
     pub(super) numbers: Vec<u32>,
+    pub(super) called: Vec<String>,
     pub(super) ids: Option<Ids>,
     truth: Option<Truth>,
 }
@@ -215,16 +233,15 @@ impl Saved {
         let run = &session.run;
         let record = Self::record(path)?;
         let folder = Self::folder(path);
-        if record["data"]["weighted"].as_bool() == Some(true) {
-            return Err(usage(
-                "the objects of this result had weights, which are not saved with it: what is told \
-                 here would count objects instead; run it again, which writes the page too",
-            ));
-        }
         let id = record["data"]["id"].as_str().map(str::to_owned);
-        let options = ReadOptions { id: id.clone(), ..ReadOptions::default() };
+        let weighted = record["data"]["weighted"] == true;
+        let weights = weighted.then(|| folder.join(WEIGHTS).to_string_lossy().into_owned());
+        let options = ReadOptions { id: id.clone(), weights, ..ReadOptions::default() };
         let table = read_clusterings(&[folder.join("ensemble.parquet")], &options, run)?;
-        let ensemble = Ensemble::new(table.members)?;
+        let mut ensemble = Ensemble::new(table.members)?;
+        if let Some(weights) = table.weights {
+            ensemble = ensemble.with_weights(weights)?;
+        }
         let consensus = read_consensus(&folder.join("labels.csv"), run)?;
         if consensus.clusters.len() != ensemble.n_objects() {
             return Err(usage(format!(
@@ -245,28 +262,51 @@ impl Saved {
         let mut numbers: Vec<u32> = consensus.clusters.iter().flatten().copied().collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let mut labels = vec![NO_CLUSTER; profiles.len()];
+        let place = |number: u32| numbers.binary_search(&number).expect("among them") as u32;
+        let places: Vec<u32> =
+            consensus.clusters.iter().map(|number| number.map_or(NO_CLUSTER, place)).collect();
+        // A balanced cut may have parted equal objects.
+        let Parted { profiles, labels, .. } = profiles.parted(&places, ensemble.weights());
         let mut confidence = vec![0.0; profiles.len()];
-        // Where a balanced cut parted equal objects, the larger part speaks for the profile.
-        let mut votes = std::collections::BTreeMap::<(u32, u32), usize>::new();
-        let mut most = vec![0; profiles.len()];
-        for (i, &s) in profiles.map().iter().enumerate() {
-            if s != NO_PROFILE {
-                let place =
-                    |number: u32| numbers.binary_search(&number).expect("among them") as u32;
-                let label = consensus.clusters[i].map_or(NO_CLUSTER, place);
-                let count = votes.entry((s, label)).or_default();
-                *count += 1;
-                if *count > most[s as usize] {
-                    (most[s as usize], labels[s as usize]) = (*count, label);
-                }
-                confidence[s as usize] =
-                    if consensus.confidence[i].is_nan() { 0.0 } else { consensus.confidence[i] };
+        for (&s, &sure) in profiles.map().iter().zip(&consensus.confidence) {
+            if s != NO_PROFILE && !sure.is_nan() {
+                confidence[s as usize] = sure;
             }
         }
+        let known = Self::cluster_names(&record["consensus"]["aligned"]);
+        let name = |number: &u32| known.get(number).cloned().unwrap_or_else(|| number.to_string());
+        let called = numbers.iter().map(name).collect();
         let ids = id.is_some().then_some(consensus.ids);
         let truth = serde_json::from_value(record["classes"].clone()).ok();
-        Ok(Saved { record, ensemble, profiles, clusters, labels, confidence, numbers, ids, truth })
+        Ok(Saved {
+            record,
+            ensemble,
+            profiles,
+            clusters,
+            labels,
+            confidence,
+            numbers,
+            called,
+            ids,
+            truth,
+        })
+    }
+
+    /// The names of clusters by number, from the lists of both in a record.
+    pub(super) fn cluster_names(lists: &Value) -> std::collections::BTreeMap<u32, String> {
+        let list = |key: &str| lists[key].as_array().into_iter().flatten();
+        let number = |value: &Value| value.as_u64().and_then(|number| u32::try_from(number).ok());
+        let pairs = list("numbers").map(number).zip(list("names").map(Value::as_str));
+        pairs.filter_map(|(number, name)| Some((number?, name?.to_owned()))).collect()
+    }
+
+    /// What a cluster is called: its number, and its name where that is another.
+    pub(super) fn name_of(&self, place: usize) -> String {
+        let number = self.numbers[place].to_string();
+        match &self.called[place] {
+            name if *name == number => number,
+            name => format!("{number} ({})", named(name)),
+        }
     }
 
     pub(super) fn subject(&self) -> Subject<'_> {
@@ -276,6 +316,7 @@ impl Saved {
             labels: &self.labels,
             confidence: &self.confidence,
             numbers: &self.numbers,
+            called: Some(&self.called),
             names: self.ids.as_ref().map(names),
             truth: self.truth.clone(),
         }

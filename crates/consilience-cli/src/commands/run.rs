@@ -9,11 +9,12 @@ use consilience::ensemble::Member;
 use consilience_io::InputError;
 use serde_json::{Map, Value, json};
 
+use super::align::Earlier;
 use super::consensus::Plan;
 use super::ensemble::Recipe;
 use super::pipeline::{self, Input};
 use super::{Session, read_data, read_start};
-use crate::args::{Common, RunArgs};
+use crate::args::{Common, ConsensusArgs, RunArgs};
 use crate::errors::usage;
 use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
@@ -33,10 +34,12 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let ids = table.ids.as_ref();
     let n = table.values.nrows();
     let start = read_start(args.consensus.init.as_deref(), ids, n, &options, &session)?;
-    let files = [Some(args.data.as_path()), args.consensus.init.as_deref()];
-    let inputs = files.into_iter().flatten().map(described).collect::<anyhow::Result<_>>()?;
+    let earlier = Earlier::read(args.consensus.align_to.as_deref(), ids, n, &options, &session)?;
+    let mut inputs = vec![described(&args.data)?];
+    inputs.extend(consensus_inputs(&args.consensus, earlier.as_ref())?);
     let read = clock.elapsed().as_secs_f64();
 
+    let recorded = earlier.as_ref().map(|earlier| earlier.recorded.clone());
     let input = Input {
         values: &table.values,
         features: &table.columns,
@@ -44,9 +47,10 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
         truth: table.truth.clone().map(Member::from),
         weights: table.weights.as_deref(),
         start,
+        earlier,
         convergence: args.preset().is_some(),
-        command: command(args),
-        inputs,
+        command: command(args, recorded.as_deref()),
+        inputs: inputs.into(),
     };
     let outcome = pipeline::run(&input, &recipe, &plan, (dir, args.fresh), &session)?;
     session.progress.clear();
@@ -71,14 +75,14 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     lines.extend(outcome.scores.as_ref().map(|scores| ("scores", scores.summary())));
     lines.extend(outcome.pictures.as_ref().map(|pictures| ("clusters", pictures.clone())));
     lines.push(("verdict", super::terminal::verdict(&outcome.verdict)));
-    let written = outcome.files().into_iter().map(|name| dir.join(name).display().to_string());
+    let written = outcome.files.iter().map(|name| dir.join(name).display().to_string());
     let written: Vec<String> = written.collect();
     lines.push(("written", written.join(", ")));
     output::text(&output::facts(&lines))
 }
 
 /// The command and its options, so that it can be given again.
-fn command(args: &RunArgs) -> Value {
+fn command(args: &RunArgs, align_to: Option<&str>) -> Value {
     let settings = args.consensus.settings.iter();
     let settings: Map<String, Value> =
         settings.map(|setting| (setting.key.clone(), json!(setting.value))).collect();
@@ -89,6 +93,7 @@ fn command(args: &RunArgs) -> Value {
         "k": args.consensus.k.0,
         "set": settings,
         "init": args.consensus.init.as_deref().map(file_name),
+        "align_to": align_to,
         "weights": args.weights,
         "size": args.ensemble.size(),
         "scheme": args.ensemble.scheme(),
@@ -109,6 +114,23 @@ fn command(args: &RunArgs) -> Value {
         "missing": args.reading.missing,
         "no_header": args.reading.no_header,
     })
+}
+
+/// What the consensus step read, with what for.
+pub(super) fn consensus_inputs(
+    args: &ConsensusArgs,
+    earlier: Option<&Earlier>,
+) -> anyhow::Result<Vec<Value>> {
+    let mut inputs = Vec::new();
+    if let Some(init) = &args.init {
+        let mut told = described(init)?;
+        told["as"] = json!("init");
+        inputs.push(told);
+    }
+    if let Some(earlier) = earlier {
+        inputs.push(earlier.described()?);
+    }
+    Ok(inputs)
 }
 
 /// A file that was read: its name, and what tells whether it is still the same. Of a pipe nothing

@@ -194,11 +194,11 @@ fn other_results_have_their_columns() {
     let target = Target::table(&path).unwrap();
     let text = || fs::read_to_string(&path).unwrap();
     let membership = Matrix::from_vec(1, 2, vec![0.25, 0.75]);
-    write_membership(&target, None, &membership, &[0, u32::MAX, 0], &run()).unwrap();
+    write_membership(&target, None, &membership, &[0, 1], &[0, u32::MAX, 0], &run()).unwrap();
     assert_eq!(text(), "id,consensus:0,consensus:1\n0,0.25,0.75\n1,,\n2,0.25,0.75\n");
     let member: Member = HardMember::from_integers("m", [7, 8].map(Some)).into();
     let shares = Matrix::from_vec(2, 2, vec![1.0, 0.0, 0.5, 0.5]);
-    write_correspondences(&target, &[member], &[shares], &run()).unwrap();
+    write_correspondences(&target, &[member], &[shares], &[0, 1, 2], &run()).unwrap();
     assert_eq!(text(), "clustering,cluster,consensus,weight\nm,7,0,1\nm,8,0,0.5\nm,8,1,0.5\n");
     write_text(&target, "{}\n").unwrap();
     assert_eq!(text(), "{}\n");

@@ -89,29 +89,33 @@ pub(crate) fn write_members(
 /// Writes a soft consensus: `id` and a column for every cluster, called `consensus:CLUSTER` so that
 /// the table can be read as a soft clustering. As NPY without the identifiers.
 ///
-/// `membership` is about profiles, `map` gives the profile of every object.
+/// `membership` is about profiles, `numbers` are those of its clusters, `map` gives the profile of
+/// every object.
 pub(crate) fn write_membership(
     target: &Target,
     ids: Option<&Ids>,
     membership: &Matrix,
+    numbers: &[u32],
     map: &[u32],
     run: &Run,
 ) -> Result<(), OutputError> {
     let mut columns = vec![("id".to_owned(), id_cells(ids, map.len()))];
     columns.extend(
         (0..membership.ncols())
-            .map(|j| (format!("consensus:{j}"), Cells::Expanded(membership, j, map))),
+            .map(|j| (format!("consensus:{}", numbers[j]), Cells::Expanded(membership, j, map))),
     );
     let arrays = matches!(target.format()?, Format::Npy);
     write_table(target, &columns[usize::from(arrays)..], run)
 }
 
 /// Writes how members' clusters go over into those of the consensus: the long table
-/// `clustering,cluster,consensus,weight`, without the zeros.
+/// `clustering,cluster,consensus,weight`, without the zeros. `numbers` are those of the consensus'
+/// clusters.
 pub(crate) fn write_correspondences(
     target: &Target,
     members: &[Member],
     correspondences: &[Matrix],
+    numbers: &[u32],
     run: &Run,
 ) -> Result<(), OutputError> {
     let (mut clusterings, mut clusters) = (Vec::new(), Vec::new());
@@ -121,7 +125,7 @@ pub(crate) fn write_correspondences(
             for (j, &weight) in row.iter().enumerate().filter(|&(_, &weight)| weight != 0.0) {
                 clusterings.push(member.name().to_owned());
                 clusters.push(cluster.clone());
-                consensus.push(j as i64);
+                consensus.push(i64::from(numbers[j]));
                 weights.push(weight);
             }
         }

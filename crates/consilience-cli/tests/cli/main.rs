@@ -2,11 +2,14 @@
 
 #![allow(missing_docs, unreachable_pub, clippy::missing_panics_doc)]
 
+mod align;
+mod assign;
 mod bad_input;
 mod check;
 mod combine;
 mod files;
 mod help;
+mod hostile;
 mod interrupt;
 mod methods;
 mod preset;

@@ -12,7 +12,11 @@ fn data() -> String {
     table("name,x,y", 60, |i| {
         let between = if i % 10 < 2 { 0.5 } else { 0.0 };
         let jitter = ((i * 37) % 20) as f64 / 25.0;
-        format!("p{i},{},{}", (i % 3) as f64 + between + jitter, (i % 3) as f64 * 0.7 - jitter)
+        format!(
+            "p{i},{},{}",
+            (i % 3) as f64 + between + jitter,
+            (i % 3) as f64 * 0.7 + 1.0 - jitter
+        )
     })
 }
 
@@ -26,6 +30,11 @@ fn a_page_made_again_has_the_same_bytes() {
         &[][..],
         &["--soft", "--base", "fuzzy-kmeans"],
         &["--truth", "y", "--method", "voting", "--k", "auto"],
+        // Weights are saved.
+        &["--weights", "y", "--method", "scec"],
+        // Balanced cuts part equal objects.
+        &["--method", "cspa", "--base-k", "2..3"],
+        &["--method", "hgpa", "--base-k", "2..3", "--weights", "y"],
     ] {
         let output = run(folder.path(), &[&["run", "data.csv"], &OPTIONS[..], more].concat());
         assert!(output.status.success(), "{}", shown(&output));

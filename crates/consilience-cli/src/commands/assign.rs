@@ -1,0 +1,235 @@
+//! `consilience assign RESULT NEW...`: the clusters of new objects that the same clusterings label.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use consilience::ensemble::{HardMember, Labels, Member};
+use consilience::explain::{Assignment, Nearest, Unknown};
+use consilience_io::{ClusteringTable, Ids, InputError, read_clusterings};
+use serde_json::json;
+
+use super::Session;
+use super::report::Saved;
+use crate::args::{Common, LabelReading};
+use crate::errors::data;
+use crate::io::{Cells, Target, write_table};
+use crate::output::{self, count, counted, listed, named};
+
+/// Labels, or members, that a message names.
+const NAMED: usize = 5;
+
+/// Find the clusters of new objects that the same clusterings have labelled
+///
+/// NEW is a table like that of the clusterings: one row an object, one column a clustering. Columns
+/// are matched by name with those of the result; others are left out, and those that are not there
+/// count as missing. An object with a known tuple of labels gets the cluster of that tuple; one with a new
+/// tuple the cluster of the nearest tuples: those that differ from it in the fewest labels, where a
+/// missing label counts half; of several the cluster with the largest weight, the lowest number of
+/// equals. Labels that a clustering never gave before count as missing.
+///
+/// The result is a table `id,cluster,confidence,match`: match is `exact` or `nearest`, or `none` for
+/// an object without any known label, which gets no cluster. The confidence of an exact one is that
+/// of the saved result, of a nearest one the share of the votes that its cluster has.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  Patients that came later, labelled by the same three sites:
+    consilience combine site-a.csv site-b.csv site-c.csv --id patient --k 4 --save spring
+    consilience assign spring june.csv -o june-clusters.csv
+
+  How many are known, nearest, unknown?
+    consilience assign spring june.csv -o june-clusters.csv --json")]
+pub(crate) struct AssignArgs {
+    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
+    #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
+    pub result: PathBuf,
+
+    /// Tables of the new objects' labels (.csv .tsv .parquet .npy .arrow, text also .gz; - is stdin)
+    #[arg(required = true, value_name = "NEW", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub reading: LabelReading,
+
+    /// Where the clusters go [default: CSV on stdout]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
+    let target = match &args.output {
+        Some(path) => {
+            super::check_output("-o", path, &args.files)?;
+            Some(Target::table(path)?)
+        }
+        None if common.json => None,
+        None => Some(Target::stdout()),
+    };
+    let session = Session::new(common);
+    let run = &session.run;
+    let saved = Saved::read(&args.result, &session)?;
+    let table = read(args, &saved, &session)?;
+    let new = Matched::new(&saved, table)?;
+    let nearest =
+        Nearest::new(&saved.profiles, &saved.clusters, &saved.labels, saved.numbers.len())?;
+    let unknown = nearest.unknown(&new.members);
+    let found = nearest.assign(&new.members, run)?;
+
+    let clusters: Vec<Option<u32>> =
+        found.iter().map(|one| one.cluster.map(|c| saved.numbers[c as usize])).collect();
+    let confidence: Vec<f64> = found.iter().map(|one| sure(one, &saved)).collect();
+    let matches: Vec<String> = found.iter().map(|one| matched(one).to_owned()).collect();
+    if let Some(target) = &target {
+        let columns = [
+            ("id".to_owned(), new.ids.as_ref().map_or(Cells::Rows(found.len()), Cells::Ids)),
+            ("cluster".to_owned(), Cells::Clusters(&clusters)),
+            ("confidence".to_owned(), Cells::Numbers(confidence.into())),
+            ("match".to_owned(), Cells::Text(matches.as_slice().into())),
+        ];
+        write_table(target, &columns, run)?;
+    }
+    session.progress.clear();
+    let number = |kind: &str| matches.iter().filter(|one| *one == kind).count();
+    let (exact, nearest, none) = (number("exact"), number("nearest"), number("none"));
+    let members = saved.ensemble.members();
+    if session.json {
+        let unknown: Vec<_> = unknown
+            .iter()
+            .map(|one| {
+                json!({
+                    "clustering": members[one.member].name(),
+                    "labels": one.labels,
+                    "objects": one.objects,
+                })
+            })
+            .collect();
+        let mut sizes = vec![0; saved.numbers.len()];
+        found.iter().filter_map(|one| one.cluster).for_each(|c| sizes[c as usize] += 1);
+        let told = json!({
+            "schema": 1,
+            "n": found.len(),
+            "exact": exact,
+            "nearest": nearest,
+            "none": none,
+            "numbers": saved.numbers,
+            "sizes": sizes,
+            "missing": new.missing,
+            "ignored": new.ignored,
+            "unknown": unknown,
+            "warnings": session.progress.warnings(),
+        });
+        return output::json(&told);
+    }
+    let mut lines = vec![format!(
+        "{}: {} with a known tuple of labels, {} by the nearest, {} without a known label",
+        counted(found.len(), "object"),
+        count(exact),
+        count(nearest),
+        count(none),
+    )];
+    lines.extend(unknown.iter().map(|one| told(one, members)));
+    output::note(&lines.join("\n"));
+    Ok(())
+}
+
+/// Reads the new labels, by the identifiers of the result if nothing else is said and they have them.
+fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<ClusteringTable> {
+    let mut options = args.reading.options(None, None);
+    options.may_be_empty = true;
+    let of_result = saved.record["data"]["id"].as_str().map(str::to_owned);
+    let guessed = options.id.is_none() && of_result.is_some();
+    options.id = options.id.or(of_result);
+    let table = match read_clusterings(&args.files, &options, &session.run) {
+        Err(InputError::NoSuchColumn { option: "--id", .. }) if guessed => {
+            options.id = None;
+            read_clusterings(&args.files, &options, &session.run)?
+        }
+        table => table?,
+    };
+    table.warnings.iter().for_each(|warning| session.run.warn(warning));
+    Ok(table)
+}
+
+/// New labels in the order of the result's clusterings.
+struct Matched {
+    ids: Option<Ids>,
+    members: Vec<Member>,
+    /// Clusterings of the result that the new table has not, and the other way round.
+    missing: Vec<String>,
+    ignored: Vec<String>,
+}
+
+impl Matched {
+    fn new(saved: &Saved, table: ClusteringTable) -> anyhow::Result<Self> {
+        let n = table.members.first().map_or(0, Member::n_objects);
+        let mut given: Vec<Option<Member>> = table.members.into_iter().map(Some).collect();
+        let (mut members, mut missing) = (Vec::new(), Vec::new());
+        for known in saved.ensemble.members() {
+            let same = |new: &&mut Option<Member>| {
+                new.as_ref().is_some_and(|new| new.name() == known.name())
+            };
+            members.push(if let Some(found) = given.iter_mut().find(same).and_then(Option::take) {
+                found
+            } else {
+                missing.push(known.name().to_owned());
+                let nothing = Labels::U8(vec![u8::MAX; n]);
+                HardMember::from_codes(known.name(), nothing, Vec::new())?.into()
+            });
+        }
+        let ignored: Vec<String> = given.iter().flatten().map(|m| m.name().to_owned()).collect();
+        let list = |names: &[String]| {
+            listed(
+                &names.iter().map(|name| format!("`{}`", named(name))).collect::<Vec<_>>(),
+                NAMED,
+            )
+        };
+        if missing.len() == members.len() {
+            let known: Vec<String> = missing;
+            return Err(data(format!(
+                "no column is called as a clustering of the result: these are {}, the new table has {}; \
+                 rename its columns",
+                list(&known),
+                list(&ignored)
+            )));
+        }
+        for (names, what) in [
+            (&missing, "of the result are not among the new labels and count as missing"),
+            (&ignored, "are no clusterings of the result and are left out"),
+        ] {
+            if !names.is_empty() {
+                output::note(&format!("note: {} {what}", list(names)));
+            }
+        }
+        Ok(Matched { ids: table.ids, members, missing, ignored })
+    }
+}
+
+/// How sure an object's cluster is; NaN if it has none.
+fn sure(found: &Assignment, saved: &Saved) -> f64 {
+    match (found.cluster, found.profile) {
+        (None, _) => f64::NAN,
+        (Some(_), Some(profile)) => saved.confidence[profile as usize],
+        (Some(_), None) => found.support,
+    }
+}
+
+/// How an object was found.
+fn matched(found: &Assignment) -> &'static str {
+    match (found.profile, found.cluster) {
+        (Some(_), _) => "exact",
+        (None, Some(_)) => "nearest",
+        (None, None) => "none",
+    }
+}
+
+/// A sentence on labels that a clustering never gave before.
+fn told(unknown: &Unknown, members: &[Member]) -> String {
+    let labels: Vec<String> =
+        unknown.labels.iter().map(|label| format!("`{}`", named(label))).collect();
+    format!(
+        "clustering `{}` never gave {} before: missing for {}",
+        named(members[unknown.member].name()),
+        listed(&labels, NAMED),
+        counted(unknown.objects, "object"),
+    )
+}
