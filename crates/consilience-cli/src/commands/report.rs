@@ -185,7 +185,7 @@ pub(super) struct Saved {
     pub(super) ensemble: Ensemble,
     pub(super) profiles: Profiles,
     /// Of every member the names of its clusters.
-    clusters: Vec<Vec<String>>,
+    pub(super) clusters: Vec<Vec<String>>,
     /// The cluster of every profile by place, and how sure it is.
     pub(super) labels: Vec<u32>,
     pub(super) confidence: Vec<f64>,
