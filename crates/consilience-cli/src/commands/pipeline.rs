@@ -12,8 +12,8 @@ use consilience::explain::Sentence;
 use consilience::linalg::Matrix;
 use consilience::metrics::metric;
 use consilience_io::Ids;
+use consilience_report::Scatter;
 use consilience_report::data::Truth;
-use consilience_report::{Scatter, Subject};
 use serde_json::{Map, Value, json};
 
 use super::Session;
