@@ -1,8 +1,8 @@
 //! The consensus of an ensemble, as arrays.
 
 use consilience::consensus::{
-    Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Start, Value, auto, cluster_names,
-    combine_from, method, prepare,
+    Choice, ChoosesK, Clusters, Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Start, Value,
+    Wish, auto_by_wish, choose, cluster_names, combine_from, method_or_auto, prepare,
 };
 use consilience::ensemble::{Ensemble, Profiles};
 use consilience::metrics;
@@ -31,6 +31,7 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<String> {
 
 /// What the calling thread gets from the working one.
 struct Found {
+    choice: Choice,
     profiles: Profiles,
     clusters: Vec<Vec<String>>,
     consensus: Consensus,
@@ -53,12 +54,22 @@ pub(crate) fn consensus<'py>(
     init: Option<&PyEnsemble>,
     circumstances: Circumstances,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (info, reason) = chosen(method, n_clusters)?;
+    let wish = Wish { start: init.is_some(), ..Wish::default() };
+    let (named, by_wish) = asked(method, wish)?;
     let settings: Settings = params.into_iter().collect();
-    let method = info.with(n_clusters, &settings).map_err(to_python)?;
+    if let Some(info) = named {
+        // What is wrong with the parameters is told before anything is computed.
+        let k = if info.chooses_k == ChoosesK::Never { n_clusters.or(Some(1)) } else { n_clusters };
+        info.with(k, &settings).map_err(to_python)?;
+    }
+    let clusters = n_clusters.map_or(Clusters::Auto, Clusters::Exactly);
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
+    let in_work = settings.clone();
     let work = move |run: &consilience::Run| {
+        let choice = choose(named, &clusters, &ensemble, run)?;
+        let info = choice.info;
+        let method = info.with(choice.k, &in_work)?;
         let clusters = run.install(|| cluster_names(&ensemble, info));
         let profiles = prepare(&ensemble, info, run)?;
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
@@ -75,24 +86,28 @@ pub(crate) fn consensus<'py>(
             _ => consensus.confidence.get(s as usize).copied().unwrap_or(0.0),
         };
         let confidence = labels.iter().zip(profiles.map()).map(sure).collect();
-        Ok(Found { profiles, clusters, consensus, labels, confidence, anmi })
+        Ok(Found { choice, profiles, clusters, consensus, labels, confidence, anmi })
     };
     let (found, warnings) = compute_apart(py, &circumstances, work)?;
+    let Choice { info, reason, criteria, .. } = found.choice.clone();
     let answer = told(py, found)?;
     answer.set_item("method", info.name)?;
-    answer.set_item("reason", reason)?;
+    answer.set_item("reason", by_wish.or(reason))?;
+    let criteria = criteria.map(|criteria| serde_json::to_string(&criteria)).transpose();
+    let criteria = criteria.map_err(|error| ConsilienceError::new_err(error.to_string()))?;
+    answer.set_item("k_criteria", criteria)?;
     answer.set_item("params", in_force(py, info, &settings)?)?;
     answer.set_item("warnings", warnings)?;
     Ok(answer)
 }
 
-/// The method of this name, and why `auto` took it.
-fn chosen(name: &str, k: Option<usize>) -> PyResult<(&'static MethodInfo, Option<&'static str>)> {
-    if name == "auto" {
-        let choice = auto(k);
-        return Ok((choice.info, Some(choice.reason)));
+/// The method of this name, `None` for what suits the ensemble, and why `auto` took it if that is
+/// known already.
+fn asked(name: &str, wish: Wish) -> PyResult<(Option<&'static MethodInfo>, Option<&'static str>)> {
+    match auto_by_wish(wish).filter(|_| name == "auto") {
+        Some(found) => Ok((Some(found.info), Some(found.reason))),
+        None => Ok((method_or_auto(name).map_err(to_python)?, None)),
     }
-    Ok((method(name).map_err(to_python)?, None))
 }
 
 /// The labels of the only member.
@@ -117,7 +132,7 @@ fn in_force<'py>(
 
 /// The answer as arrays.
 fn told(py: Python<'_>, found: Found) -> PyResult<Bound<'_, PyDict>> {
-    let Found { profiles, clusters, consensus, labels, confidence, anmi } = found;
+    let Found { profiles, clusters, consensus, labels, confidence, anmi, .. } = found;
     let answer = PyDict::new(py);
     answer.set_item("labels", PyArray1::from_vec(py, labels))?;
     answer.set_item("confidence", PyArray1::from_vec(py, confidence))?;

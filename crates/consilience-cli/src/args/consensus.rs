@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueHint};
+use consilience::consensus::Clusters;
+use serde_json::{Value, json};
 
 pub(super) const CONSENSUS: &str = "Consensus";
 
@@ -12,14 +14,20 @@ pub(super) const CONSENSUS: &str = "Consensus";
 #[command(next_help_heading = CONSENSUS)]
 pub(crate) struct ConsensusArgs {
     /// The consensus method; `consilience methods` lists them [default: auto]
-    #[arg(short, long, value_name = "NAME")]
+    ///
+    /// Several names with commas between, or all, are run side by side: the answer is that of the
+    /// highest agreement with the clusterings (ANMI) among those with as many clusters as asked for.
+    #[arg(short, long, value_name = "NAME|A,B,..|all")]
     pub method: Option<String>,
 
-    /// The number of clusters, or auto to let the method choose
+    /// The number of clusters, a range to choose from, or auto
+    ///
+    /// With auto, a method that chooses by itself does; for the others the number is found from the
+    /// clusterings, and may be 1 if nothing speaks for clusters. A range such as 2..10 is chosen from.
     #[arg(
         short,
         long,
-        value_name = "K|auto",
+        value_name = "K|A..B|auto",
         default_value = "auto",
         allow_negative_numbers = true
     )]
@@ -49,19 +57,44 @@ impl ConsensusArgs {
     }
 }
 
-/// `--k K|auto`. A number below 1 is kept as 0: whoever counts clusters refuses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KChoice(pub Option<usize>);
+/// `--k K|A..B|auto`. A number below 1 is kept as 0: whoever counts clusters refuses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KChoice(pub Clusters);
+
+impl KChoice {
+    /// The number, if it is asked for.
+    pub(crate) fn exactly(&self) -> Option<usize> {
+        self.0.exactly()
+    }
+
+    /// As it stands in `result.json`: a number, a text such as `2..10`, or nothing.
+    pub(crate) fn told(&self) -> Value {
+        match &self.0 {
+            Clusters::Auto => Value::Null,
+            Clusters::Exactly(k) => json!(k),
+            Clusters::Between(range) => json!(format!("{}..{}", range.start(), range.end())),
+        }
+    }
+}
 
 impl FromStr for KChoice {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(KChoice(None)),
-            _ => match text.parse::<i64>() {
-                Ok(k) => Ok(KChoice(Some(usize::try_from(k).unwrap_or(0)))),
-                Err(_) => Err("give a whole number from 1 on, or `auto`".to_owned()),
-            },
+        const HELP: &str = "give a whole number from 1 on, a range such as 2..10, or `auto`";
+        if text == "auto" {
+            return Ok(KChoice(Clusters::Auto));
+        }
+        if let Some((low, high)) = text.split_once("..") {
+            return match (low.trim().parse(), high.trim().parse()) {
+                (Ok(low), Ok(high)) if 1 <= low && low <= high => {
+                    Ok(KChoice(Clusters::Between(low..=high)))
+                }
+                _ => Err(HELP.to_owned()),
+            };
+        }
+        match text.parse::<i64>() {
+            Ok(k) => Ok(KChoice(Clusters::Exactly(usize::try_from(k).unwrap_or(0)))),
+            Err(_) => Err(HELP.to_owned()),
         }
     }
 }
@@ -91,10 +124,11 @@ mod tests {
 
     #[test]
     fn numbers_of_clusters() {
-        assert_eq!("auto".parse(), Ok(KChoice(None)));
-        assert_eq!("3".parse(), Ok(KChoice(Some(3))));
-        assert_eq!("-3".parse(), Ok(KChoice(Some(0))));
-        for bad in ["2.5", "", "many"] {
+        assert_eq!("auto".parse(), Ok(KChoice(Clusters::Auto)));
+        assert_eq!("3".parse(), Ok(KChoice(Clusters::Exactly(3))));
+        assert_eq!("-3".parse(), Ok(KChoice(Clusters::Exactly(0))));
+        assert_eq!("2..10".parse(), Ok(KChoice(Clusters::Between(2..=10))));
+        for bad in ["2.5", "", "many", "0..3", "5..4", "2.."] {
             assert!(bad.parse::<KChoice>().is_err(), "{bad}");
         }
     }

@@ -34,6 +34,9 @@ Examples:
     consilience combine labels.csv --id patient --k 4 --save spring
     consilience combine more.csv --add spring --save summer
 
+  All methods side by side, and their answers:
+    consilience combine labels.csv --method all --k 3 --leaderboard methods.csv --all-labels all.csv
+
   From a pipe, the summary as JSON:
     zcat labels.csv.gz | consilience combine - --method voting --set threshold=0.6 --json")]
 pub(crate) struct CombineArgs {
@@ -100,6 +103,14 @@ pub(crate) struct OutputArgs {
     /// Save everything in a folder, as run does: for report, explain, assign, replay and --add
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
+
+    /// Write a row a method with its agreement (several methods)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub leaderboard: Option<PathBuf>,
+
+    /// Write the answers of all methods, one column each (several methods)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub all_labels: Option<PathBuf>,
 
     /// Write a page with the verdict, figures and a paragraph for a paper
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]

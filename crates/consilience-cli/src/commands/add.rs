@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use consilience::consensus::{ChoosesK, auto, method};
+use consilience::consensus::{ChoosesK, Clusters, method};
 use consilience::ensemble::Member;
 use consilience_report::paper;
 use serde_json::{Value, json};
@@ -69,12 +69,13 @@ impl Base {
             }
         }
         let k = command["k"].as_u64().or(consensus["k"].as_u64()).map(|k| k as usize);
-        let info = match all.method() {
-            "auto" => auto(k).info,
-            name => method(name)?,
-        };
-        if all.k.0.is_none() && paper::k_given(&self.record) && info.chooses_k != ChoosesK::Always {
-            all.k = KChoice(k);
+        let chooses = method(all.method()).is_ok_and(|info| info.chooses_k == ChoosesK::Always);
+        if let Some(k) = k
+            && all.k.0 == Clusters::Auto
+            && paper::k_given(&self.record)
+            && !chooses
+        {
+            all.k = KChoice(Clusters::Exactly(k));
         }
         Ok(all)
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::consensus::{Merge, Offers, Settings};
+use consilience::consensus::{Merge, Offers, Settings, Wish};
 use consilience::ensemble::{CoAssociation, Ensemble, NO_PROFILE};
 use consilience::explain::scipy_linkage;
 use consilience::linalg::Matrix;
@@ -12,12 +12,12 @@ use consilience_io::{Ids, read_clusterings};
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::Session;
 use super::add::Base;
 use super::align::{Earlier, MOVED};
 use super::consensus::{Found, Plan, names_or_none};
 use super::folder::{self, FILES, Tables, kept};
 use super::report;
+use super::{Session, board};
 use crate::args::{CombineArgs, Common, ConsensusArgs, OutputArgs};
 use crate::errors::usage;
 use crate::io::{
@@ -32,7 +32,13 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         Some(base) => base.completed(&args.consensus)?,
         None => args.consensus.clone(),
     };
-    let plan = Plan::new(&consensus)?;
+    let outputs = &args.outputs;
+    let wish = Wish {
+        soft: outputs.membership.is_some() || outputs.correspondence.is_some(),
+        tree: outputs.dendrogram.is_some(),
+        ..Wish::default()
+    };
+    let plan = Plan::new(&consensus, wish)?;
     let follows = base.is_some() || consensus.align_to.is_some();
     let targets = Targets::new(&args.outputs, &args.files, &plan, common.json, follows)?;
     let page = report::target(&args.outputs, &args.files)?;
@@ -58,7 +64,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let (ids, n) = (table.ids.as_ref(), ensemble.n_objects());
     let saved = base.as_ref().map(Base::labels);
     let init = consensus.init.as_deref();
-    let init = init.or(saved.as_deref().filter(|_| plan.info.takes_start));
+    let init = init.or(saved.as_deref().filter(|_| plan.info().is_some_and(|info| info.takes_start)));
     let start = super::read_start(init, ids, n, &options, &session)?;
     let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
     let earlier = Earlier::read(align_to, ids, n, &options, &session)?;
@@ -107,6 +113,9 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
             "write": write,
         });
         told.insert("seconds".to_owned(), seconds);
+        if let Some(board) = &found.board {
+            told.insert("method_seconds".to_owned(), board::seconds(board));
+        }
         if let Some(explained) = &explained {
             told.insert("verdict".to_owned(), json!(explained.verdict));
         }
@@ -179,6 +188,8 @@ struct Targets {
     moved: Option<Target>,
     /// The folder that everything is saved in.
     folder: Option<PathBuf>,
+    leaderboard: Option<Target>,
+    all_labels: Option<Target>,
     /// Files appear together, once all are complete.
     stage: Stage,
 }
@@ -222,6 +233,8 @@ impl Targets {
             dendrogram: claims.target("--dendrogram", args.dendrogram.as_deref())?,
             moved: claims.target("--moved", moved)?,
             folder: args.save.clone(),
+            leaderboard: claims.target("--leaderboard", args.leaderboard.as_deref())?,
+            all_labels: claims.target("--all-labels", args.all_labels.as_deref())?,
             stage: claims.stage,
         };
         if let Some(path) = &args.coassociation {
@@ -240,7 +253,27 @@ impl Targets {
     /// Refuses outputs that the method does not have.
     fn check_offers(&self, plan: &Plan) -> anyhow::Result<()> {
         type Has = fn(&Offers) -> bool;
-        let offers = plan.offers()?;
+        let several = plan.is_leaderboard();
+        for (option, target) in
+            [("--leaderboard", &self.leaderboard), ("--all-labels", &self.all_labels)]
+        {
+            if target.is_some() && !several {
+                return Err(usage(format!(
+                    "{option} goes with several methods: give --method all, or a list of names"
+                )));
+            }
+        }
+        let Some(info) = plan.info() else {
+            let own = [&self.membership, &self.correspondence, &self.dendrogram];
+            if several && own.iter().any(|target| target.is_some()) {
+                return Err(usage(
+                    "--membership, --correspondence and --dendrogram go with one method: name it"
+                        .to_owned(),
+                ));
+            }
+            return Ok(());
+        };
+        let offers = info.offers(&plan.settings)?;
         let check = |target: &Option<Target>, option: &str, has: Has| {
             if target.is_none() || has(&offers) {
                 return Ok(());
@@ -251,7 +284,7 @@ impl Targets {
             Err(usage(format!(
                 "method `{}` has nothing for {option}: leave it out, or take a method that has: \
                  {others}",
-                plan.info.name,
+                info.name,
             )))
         };
         check(&self.membership, "--membership", |offers| offers.membership)?;
@@ -307,6 +340,14 @@ impl Targets {
         }
         if let Some(target) = &self.coassociation {
             write_coassociation(target, found, ids, session)?;
+        }
+        if let Some(board) = &found.board {
+            if let Some(target) = &self.leaderboard {
+                board::write(target, board, run)?;
+            }
+            if let Some(target) = &self.all_labels {
+                board::write_labels(target, board, ids, run)?;
+            }
         }
         if let Some(target) = &self.consensus {
             write_consensus(target, ids, &found.labels, &found.confidence(), run)?;

@@ -4,58 +4,79 @@
 use std::time::Instant;
 
 use consilience::consensus::{
-    ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Stop,
-    Value as Diagnostic, auto, combine_from, method, prepare,
+    Choice, ChoosesK, Clusters, Consensus, Leaderboard, METHODS, MethodInfo, Settings, Start, Stop,
+    Value as Diagnostic, Wish, auto_by_wish, choose, combine_from, leaderboard, method, prepare,
 };
 use consilience::ensemble::{Ensemble, Majority, Member, Profiles};
 use consilience::explain::voting_convergence;
 use consilience::metrics::anmi;
 use serde_json::{Map, Value, json};
 
-use super::Session;
 use super::align::Aligned;
+use super::{Session, board};
 use crate::args::ConsensusArgs;
 use crate::errors::{data, usage};
 use crate::output::{count, counted, listed};
 
-/// A checked method, ready to run.
+/// Checked methods, ready to run.
 pub(super) struct Plan {
-    pub(super) info: &'static MethodInfo,
+    methods: Methods,
+    clusters: Clusters,
     pub(super) settings: Settings,
-    method: Box<dyn ConsensusMethod>,
-    /// Why `auto` took this method.
-    reason: Option<&'static str>,
+}
+
+/// What `--method` asks for.
+enum Methods {
+    /// What suits the ensemble.
+    Auto,
+    /// This one, and why `auto` took it.
+    One(&'static MethodInfo, Option<&'static str>),
+    /// All of these, side by side.
+    Many(Vec<&'static MethodInfo>),
 }
 
 impl Plan {
     /// Checks everything about the method that can be checked without data.
-    pub(super) fn new(args: &ConsensusArgs) -> anyhow::Result<Self> {
-        let k = args.k.0;
+    pub(super) fn new(args: &ConsensusArgs, wish: Wish) -> anyhow::Result<Self> {
+        let clusters = args.k.0.clone();
+        let k = clusters.exactly();
         if k == Some(0) {
             return Err(data(
                 "--k asks for less than one cluster: give a number from 1 on, or auto",
             ));
         }
-        let (info, reason) = if args.method() == "auto" {
-            let choice = auto(k);
-            (choice.info, Some(choice.reason))
-        } else {
-            (method(args.method())?, None)
-        };
         for (i, setting) in args.settings.iter().enumerate() {
             if args.settings[..i].iter().any(|earlier| earlier.key == setting.key) {
                 return Err(usage(format!("--set {} is given twice: keep one", setting.key)));
             }
         }
-        if info.chooses_k == ChoosesK::Never && k.is_none() {
-            return Err(usage(format!(
-                "method `{}` does not choose the number of clusters: give --k K, or take a method \
-                 that chooses it: {}",
-                info.name,
-                names_or_none(|m| m.chooses_k != ChoosesK::Never)
-            )));
+        let settings: Settings =
+            args.settings.iter().map(|s| (s.key.as_str(), s.value.as_str())).collect();
+        let wish = Wish { start: args.init.is_some(), ..wish };
+        let methods = match args.method() {
+            "auto" => match auto_by_wish(wish) {
+                Some(found) => Methods::One(found.info, Some(found.reason)),
+                None => Methods::Auto,
+            },
+            "all" => Methods::Many(METHODS.to_vec()),
+            names if names.contains(',') => Methods::Many(several(names)?),
+            name => Methods::One(method(name)?, None),
+        };
+        let plan = Plan { methods, clusters, settings };
+        match &plan.methods {
+            Methods::One(info, _) => plan.check_one(info, args)?,
+            Methods::Many(_) if !args.settings.is_empty() || args.init.is_some() => {
+                return Err(usage(
+                    "--set and --init go with one method: name it, or leave them out".to_owned(),
+                ));
+            }
+            _ => {}
         }
-        if info.chooses_k == ChoosesK::Always && k.is_some() {
+        Ok(plan)
+    }
+
+    fn check_one(&self, info: &'static MethodInfo, args: &ConsensusArgs) -> anyhow::Result<()> {
+        if info.chooses_k == ChoosesK::Always && self.clusters != Clusters::Auto {
             return Err(usage(format!(
                 "method `{}` finds the number of clusters by itself: leave --k out, or take a \
                  method that accepts it: {}",
@@ -71,28 +92,39 @@ impl Plan {
                 names_or_none(|m| m.takes_start)
             )));
         }
-        let settings = args.settings.iter().map(|s| (s.key.as_str(), s.value.as_str())).collect();
-        let method = info.with(k, &settings)?;
-        Ok(Plan { info, settings, method, reason })
+        let k = match info.chooses_k {
+            ChoosesK::Never => self.clusters.exactly().or(Some(1)),
+            _ => self.clusters.exactly(),
+        };
+        info.with(k, &self.settings)?;
+        Ok(())
     }
 
     /// Whether the number of clusters was asked for.
     pub(super) fn k_given(&self) -> bool {
-        self.method.k().is_some()
+        self.clusters.exactly().is_some()
     }
 
-    /// Which optional parts the answer will have.
-    pub(super) fn offers(&self) -> consilience::Result<Offers> {
-        self.info.offers(&self.settings)
+    /// Whether several methods are run side by side.
+    pub(super) fn is_leaderboard(&self) -> bool {
+        matches!(self.methods, Methods::Many(_))
     }
 
-    /// The parameters that are in force: the defaults, overlaid by what was set.
-    pub(super) fn params(&self) -> Map<String, Value> {
+    /// The method, if it is known without data.
+    pub(super) fn info(&self) -> Option<&'static MethodInfo> {
+        match &self.methods {
+            Methods::One(info, _) => Some(info),
+            _ => None,
+        }
+    }
+
+    /// The parameters of `info` that are in force: the defaults, overlaid by what was set.
+    fn params(&self, info: &MethodInfo) -> Map<String, Value> {
         let value = |p: &consilience::consensus::ParameterInfo| {
             let text = self.settings.text(p.name).unwrap_or(p.default);
             (p.name.to_owned(), typed(text))
         };
-        self.info.parameters.iter().map(value).collect()
+        info.parameters.iter().map(value).collect()
     }
 
     /// Computes the consensus of `ensemble`.
@@ -103,39 +135,32 @@ impl Plan {
         session: &Session,
     ) -> anyhow::Result<Found> {
         let run = &session.run;
+        let named = self.info();
+        let mut choice = choose(named, &self.clusters, ensemble, run)?;
+        if let Methods::One(_, reason) = &self.methods {
+            choice.reason = *reason;
+        }
+        if let Methods::Many(methods) = &self.methods {
+            return compare(methods, choice, ensemble, session);
+        }
         let clock = Instant::now();
-        let profiles = prepare(ensemble, self.info, run)?;
+        let profiles = prepare(ensemble, choice.info, run)?;
         let compress = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let start = start.map(|labels| Start::new(labels).weights(ensemble.weights()));
-        let consensus = combine_from(&profiles, self.method.as_ref(), start, run)?;
+        let method = choice.info.with(choice.k, &self.settings)?;
+        let consensus = combine_from(&profiles, method.as_ref(), start, run)?;
         let anmi = run.install(|| anmi(&profiles, &consensus.labels));
         let seconds = clock.elapsed().as_secs_f64();
         if consensus.convergence.stop == Stop::MaxIterations {
             run.warn(&format!(
-                "`{}` was stopped after {} before it settled; `consilience methods {}` tells which \
-                 parameter allows more",
-                self.info.name,
+                "`{0}` was stopped after {1} before it settled; `consilience methods {0}` tells \
+                 which parameter allows more",
+                choice.info.name,
                 counted(consensus.convergence.iterations, "iteration"),
-                self.info.name
             ));
         }
-        let labels = consensus.object_labels(&profiles);
-        let mut sizes = vec![0; consensus.k];
-        labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
-        let numbers: Vec<u32> = (0..consensus.k as u32).collect();
-        Ok(Found {
-            names: numbers.iter().map(u32::to_string).collect(),
-            numbers,
-            aligned: None,
-            profiles,
-            consensus,
-            labels,
-            sizes,
-            anmi,
-            compress,
-            seconds,
-        })
+        Ok(Found::new(choice, profiles, consensus, anmi, None, (compress, seconds)))
     }
 
     /// How the consensus settled as members came in; `None` if the method is not voting, of which
@@ -146,7 +171,7 @@ impl Plan {
         truth: Option<&Member>,
         session: &Session,
     ) -> consilience::Result<Option<Diagnostic>> {
-        if self.info.name != "voting" {
+        if self.info().is_none_or(|info| info.name != "voting") {
             return Ok(None);
         }
         let threshold = self.settings.text("threshold").map(str::parse).transpose()?;
@@ -157,8 +182,34 @@ impl Plan {
     }
 }
 
+/// Computes the consensus by all of `methods`.
+fn compare(
+    methods: &[&'static MethodInfo],
+    choice: Choice,
+    ensemble: &Ensemble,
+    session: &Session,
+) -> anyhow::Result<Found> {
+    let clock = Instant::now();
+    let k = choice.k.unwrap_or(2);
+    let board = leaderboard(ensemble, methods, k, &session.run)?;
+    let Some(best) = board.best.clone() else {
+        let problems = board.standings.iter().filter_map(|row| row.problem.as_deref());
+        let first = problems.into_iter().next().unwrap_or("there are none");
+        return Err(usage(format!("no method has an answer; the first says: {first}")));
+    };
+    let reason = "its answer agrees most with the clusterings among those with as many clusters \
+                  as asked for";
+    let choice = Choice { info: best.info, reason: Some(reason), ..choice };
+    let seconds = (0.0, clock.elapsed().as_secs_f64());
+    Ok(Found::new(choice, best.profiles, best.consensus, best.anmi, Some(board), seconds))
+}
+
 /// A consensus with what is told about it.
 pub(super) struct Found {
+    /// The method and the number of clusters, and why these.
+    pub(super) choice: Choice,
+    /// All methods, if several were run.
+    pub(super) board: Option<Leaderboard>,
     pub(super) profiles: Profiles,
     pub(super) consensus: Consensus,
     /// What every cluster is called: its number, and its name where an earlier result has one.
@@ -178,6 +229,34 @@ pub(super) struct Found {
 }
 
 impl Found {
+    fn new(
+        choice: Choice,
+        profiles: Profiles,
+        consensus: Consensus,
+        anmi: f64,
+        board: Option<Leaderboard>,
+        (compress, seconds): (f64, f64),
+    ) -> Self {
+        let labels = consensus.object_labels(&profiles);
+        let mut sizes = vec![0; consensus.k];
+        labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
+        let numbers: Vec<u32> = (0..consensus.k as u32).collect();
+        Found {
+            names: numbers.iter().map(u32::to_string).collect(),
+            numbers,
+            aligned: None,
+            choice,
+            board,
+            profiles,
+            consensus,
+            labels,
+            sizes,
+            anmi,
+            compress,
+            seconds,
+        }
+    }
+
     /// How sure the cluster of every object is; NaN where it has none.
     pub(super) fn confidence(&self) -> Vec<f64> {
         let confidence = self.consensus.object_confidence(&self.profiles);
@@ -219,8 +298,8 @@ impl Found {
             "n": self.profiles.n_objects(),
             "clusterings": self.profiles.n_members(),
             "unique": self.profiles.len(),
-            "method": plan.info.name,
-            "params": plan.params(),
+            "method": self.choice.info.name,
+            "params": plan.params(self.choice.info),
             "k": self.consensus.k,
             "sizes": self.sizes,
             "unassigned": self.unassigned(),
@@ -235,6 +314,15 @@ impl Found {
         if let Some(aligned) = &self.aligned {
             told.insert("aligned".to_owned(), aligned.told(self));
         }
+        if let Some(reason) = self.choice.reason {
+            told.insert("reason".to_owned(), json!(reason));
+        }
+        if let Some(criteria) = &self.choice.criteria {
+            told.insert("k_criteria".to_owned(), json!(criteria));
+        }
+        if let Some(board) = &self.board {
+            told.insert("leaderboard".to_owned(), board::told(board));
+        }
         told
     }
 
@@ -243,7 +331,7 @@ impl Found {
         let sizes: Vec<String> = self.sizes.iter().map(|&size| count(size)).collect();
         let consensus = format!(
             "{}: {} ({} distinct) in {} -> {} of {} objects{}",
-            plan.info.name,
+            self.choice.info.name,
             counted(self.profiles.n_objects(), "object"),
             count(self.profiles.len()),
             counted(self.profiles.n_members(), "clustering"),
@@ -265,18 +353,39 @@ impl Found {
                 Stop::MaxIterations => format!("; stopped after {iterations}"),
             }
         );
-        let chosen = plan
+        let way = if plan.is_leaderboard() { "the answer is that of" } else { "method auto took" };
+        let chosen = self
+            .choice
             .reason
-            .map(|reason| format!("method auto took {}, because {reason}", plan.info.name));
-        let asked = plan
-            .method
-            .k()
+            .map(|reason| format!("{way} {}, because {reason}", self.choice.info.name));
+        let number = self.choice.criteria.as_ref().map(|criteria| {
+            let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
+            format!("--k took {}, because {}{other}", criteria.recommended, criteria.reason)
+        });
+        let asked = self
+            .choice
+            .k
             .filter(|&k| k > self.consensus.k)
             .map(|k| format!("{} asked for; the others are empty", counted(k, "cluster")));
+        let board = self.board.as_ref().map(board::shown);
         let aligned = self.aligned.as_ref().map(Aligned::summary);
-        let lines = [chosen, Some(consensus), asked, aligned, Some(quality), self.settled()];
+        let lines =
+            [board, chosen, number, Some(consensus), asked, aligned, Some(quality), self.settled()];
         lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The methods of a list of names, each once.
+fn several(names: &str) -> anyhow::Result<Vec<&'static MethodInfo>> {
+    let mut methods: Vec<&'static MethodInfo> = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        let info = method(name)?;
+        if methods.iter().any(|known| known.name == info.name) {
+            return Err(usage(format!("--method names `{name}` twice: keep one")));
+        }
+        methods.push(info);
+    }
+    Ok(methods)
 }
 
 /// The names of the methods that `keep` keeps, for messages.

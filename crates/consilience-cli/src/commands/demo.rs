@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Parser;
 use clap::builder::styling::Style;
+use consilience::consensus::Wish;
 use consilience::data::{DataSet, data_set};
 use consilience::ensemble::{LabelEncoder, Member};
 use serde_json::json;
@@ -40,8 +41,8 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     let info = data_set(&args.name)?;
     let options = TREATMENTS.iter().find(|(name, _)| *name == info.name).map_or("", |(_, o)| o);
     let treatment = Treatment::parse_from(options.split_whitespace());
-    let plan = Plan::new(&treatment.consensus)?;
-    let recipe = Recipe::new(&treatment.ensemble, treatment.consensus.k.0)?;
+    let plan = Plan::new(&treatment.consensus, Wish::default())?;
+    let recipe = Recipe::new(&treatment.ensemble, treatment.consensus.k.exactly())?;
     let dir = args.output.as_path();
 
     let session = Session::new(common);

@@ -6,9 +6,9 @@ use std::path::Path;
 use consilience::ensemble::Ensemble;
 use consilience_io::Ids;
 
-use super::Session;
 use super::align::{EARLIER, Earlier, MOVED};
 use super::consensus::Found;
+use super::{Session, board};
 use crate::io::{Cells, Target, write_consensus, write_members, write_table, write_text};
 
 /// The files that every result has.
@@ -18,8 +18,11 @@ pub(super) const FILES: [&str; 4] =
 pub(super) const WEIGHTS: &str = "weights.csv";
 /// How the consensus settled, where that was asked for.
 pub(super) const CONVERGENCE: &str = "convergence.csv";
+/// The standings and the answers of all methods, where several were run.
+const LEADERBOARD: [&str; 2] = ["leaderboard.csv", "leaderboard-labels.csv"];
 /// The files that only some results have.
-const OPTIONAL: [&str; 4] = [WEIGHTS, CONVERGENCE, MOVED, EARLIER];
+const OPTIONAL: [&str; 6] =
+    [WEIGHTS, CONVERGENCE, MOVED, EARLIER, LEADERBOARD[0], LEADERBOARD[1]];
 
 /// The tables of a folder of results.
 pub(super) struct Tables<'a> {
@@ -40,7 +43,8 @@ impl Tables<'_> {
             self.found.aligned.as_ref().map(|_| MOVED),
             self.earlier.map(|_| EARLIER),
         ];
-        FILES.into_iter().chain(optional.into_iter().flatten()).collect()
+        let board = if self.found.board.is_some() { &LEADERBOARD[..] } else { &[] };
+        FILES.into_iter().chain(optional.into_iter().flatten()).chain(board.iter().copied()).collect()
     }
 
     /// Writes the tables, each to the target of its name.
@@ -69,6 +73,11 @@ impl Tables<'_> {
         }
         if let Some(aligned) = &found.aligned {
             aligned.write(&target(MOVED)?, found, ids, session)?;
+        }
+        if let Some(board) = &found.board {
+            let [rows, answers] = LEADERBOARD;
+            board::write(&target(rows)?, board, run)?;
+            board::write_labels(&target(answers)?, board, ids, run)?;
         }
         if let Some(earlier) = self.earlier {
             write_text(&target(EARLIER)?, &fs::read_to_string(&earlier.path)?)?;

@@ -3,6 +3,7 @@
 mod add;
 mod align;
 pub(crate) mod assign;
+mod board;
 pub(crate) mod check;
 mod combine;
 mod completions;

@@ -16,7 +16,6 @@ use consilience_report::Scatter;
 use consilience_report::data::Truth;
 use serde_json::{Map, Value, json};
 
-use super::Session;
 use super::align::Earlier;
 use super::consensus::{Found, Plan};
 use super::ensemble::Recipe;
@@ -25,6 +24,7 @@ use super::members::MemberStore;
 use super::parts::Parts;
 use super::score::{COLUMNS, scores};
 use super::terminal;
+use super::{Session, board};
 use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
 use crate::io::{OutputError, Target, write_text};
@@ -158,7 +158,7 @@ fn run_in(
     let scatter = Scatter::new(input.values, input.features, |rows| scaler.apply(rows), run)?;
     told["scatter"] = scatter.told();
     let parts = Parts::of(&found, &ensemble);
-    let clusters = cluster_names(&ensemble, plan.info);
+    let clusters = cluster_names(&ensemble, found.choice.info);
     let truth = scores.as_ref().map(|scores| scores.shown(&found.numbers));
     let subject = parts.subject(&found, &clusters, ids, truth);
     let explained = subject.explain(plan.k_given(), run)?;
@@ -342,6 +342,9 @@ impl Outcome {
             "write": self.write,
         });
         told.insert("seconds".to_owned(), seconds);
+        if let Some(board) = &self.found.board {
+            told.insert("method_seconds".to_owned(), board::seconds(board));
+        }
         session.finished(told)
     }
 

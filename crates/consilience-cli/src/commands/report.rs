@@ -106,7 +106,7 @@ pub(super) fn of_combine(
     }
     let Combination { found, ensemble, ids, plan, .. } = *combination;
     let parts = Parts::of(found, ensemble);
-    let clusters = cluster_names(ensemble, plan.info);
+    let clusters = cluster_names(ensemble, found.choice.info);
     let subject = parts.subject(found, &clusters, ids, None);
     let explained = subject.explain(plan.k_given(), &session.run)?;
     let (mut record, mut page) = (Value::Null, String::new());
@@ -147,7 +147,7 @@ fn record(combination: &Combination<'_>, session: &Session) -> anyhow::Result<Va
             "name": "combine",
             "saved": args.outputs.save.is_some(),
             "method": consensus.method(),
-            "k": consensus.k.0,
+            "k": consensus.k.told(),
             "set": settings,
             "add": base.map(Base::recorded),
             "init": consensus.init.as_deref().map(file_name),

@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Instant;
 
+use consilience::consensus::Wish;
 use consilience::ensemble::Member;
 use consilience_io::InputError;
 use serde_json::{Map, Value, json};
@@ -20,8 +21,8 @@ use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
 
 pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
-    let plan = Plan::new(&args.consensus)?;
-    let recipe = Recipe::new(&args.ensemble, args.consensus.k.0)?;
+    let plan = Plan::new(&args.consensus, Wish::default())?;
+    let recipe = Recipe::new(&args.ensemble, args.consensus.k.exactly())?;
     let dir = args.output.as_path();
     if dir.exists() && !dir.is_dir() {
         return Err(usage(format!("-o {} is a file: give a folder", dir.display())));
@@ -90,7 +91,7 @@ fn command(args: &RunArgs, align_to: Option<&str>) -> Value {
         "name": "run",
         "preset": args.preset,
         "method": args.consensus.method(),
-        "k": args.consensus.k.0,
+        "k": args.consensus.k.told(),
         "set": settings,
         "init": args.consensus.init.as_deref().map(file_name),
         "align_to": align_to,

@@ -65,13 +65,63 @@ fn auto_says_what_it_took_and_why() {
     let folder = folder_with("votes.csv", VOTES);
     let without_k = run(folder.path(), &["combine", "votes.csv", "-o", "a.csv"]);
     let text = String::from_utf8(without_k.stderr).unwrap();
-    assert!(
-        text.contains("auto took voting, because the number of clusters is not given"),
-        "{text}"
-    );
+    assert!(text.contains("auto took lwea, because") && text.contains("--k took "), "{text}");
     let with_k = run(folder.path(), &["combine", "votes.csv", "--k", "2", "-o", "b.csv"]);
     let text = String::from_utf8(with_k.stderr).unwrap();
-    assert!(text.contains("auto took scec, because the number of clusters is given"), "{text}");
+    assert!(text.contains("auto took lwea, because") && !text.contains("--k took "), "{text}");
+    let soft = ["combine", "votes.csv", "--k", "2", "-o", "c.csv", "--membership", "m.csv"];
+    let text = String::from_utf8(run(folder.path(), &soft).stderr).unwrap();
+    assert!(text.contains("auto took scec, because it gives memberships"), "{text}");
+}
+
+#[test]
+fn the_number_of_clusters_is_told_with_what_speaks_for_it() {
+    let folder = folder_with("votes.csv", VOTES);
+    let told = |k: &str| -> Value {
+        let output = run(folder.path(), &["combine", "votes.csv", "--k", k, "--json"]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let json = told("2..3");
+    let criteria = &json["k_criteria"];
+    assert_eq!(criteria["range"], serde_json::json!([2, 3]));
+    assert_eq!(json["k"], criteria["recommended"]);
+    assert!(criteria["rules"].as_array().unwrap().len() >= 3, "{criteria}");
+    assert!(criteria["evidence"]["verdict"].is_string());
+    assert!(told("2").get("k_criteria").is_none());
+}
+
+#[test]
+fn several_methods_are_a_leaderboard() {
+    let folder = folder_with("votes.csv", VOTES);
+    let arguments = ["combine", "votes.csv", "--method", "lwea,rce,voting", "--k", "2", "--json"];
+    let files = ["--leaderboard", "board.csv", "--all-labels", "all.csv", "-o", "best.csv"];
+    let output = run(folder.path(), &[&arguments[..], &files].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["leaderboard"]["methods"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row["anmi"].is_number()), "{json}");
+    assert_eq!(json["k"], 2);
+    assert!(json["method_seconds"]["lwea"].is_number());
+    let board = std::fs::read_to_string(folder.path().join("board.csv")).unwrap();
+    assert!(board.starts_with("method,k,anmi,agreement,problem\n"), "{board}");
+    let all = std::fs::read_to_string(folder.path().join("all.csv")).unwrap();
+    assert!(["lwea", "rce", "voting"].iter().all(|name| all.contains(name)), "{all}");
+}
+
+/// A ceiling below what a method needs makes it a row with its reason; the others answer.
+#[test]
+fn a_method_that_is_refused_is_a_row_of_the_leaderboard() {
+    let rows: String = (0..400).map(|i| format!("{},{},{}\n", i % 20, i / 20, i % 7)).collect();
+    let folder = folder_with("labels.csv", &format!("a,b,c\n{rows}"));
+    let arguments = ["combine", "labels.csv", "--method", "rce,lwgp", "--k", "3", "--json"];
+    let output = run(folder.path(), &[&arguments[..], &["--memory", "1MiB"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = |name: &str| {
+        let rows = json["leaderboard"]["methods"].as_array().unwrap();
+        rows.iter().find(|row| row["method"] == name).unwrap().clone()
+    };
+    assert!(row("rce")["problem"].as_str().unwrap().contains("memory"), "{json}");
+    assert!(row("lwgp")["anmi"].is_number(), "{json}");
 }
 
 #[test]

@@ -47,7 +47,16 @@ fn a_full_disk_is_told_of() {
     assert!(output.status.success());
     fs::remove_file(folder.path().join("out.csv")).unwrap();
     std::os::unix::fs::symlink("/dev/full", folder.path().join("full.csv")).unwrap();
-    let arguments = ["combine", "labels.csv", "-o", "full.csv", "--coassociation", "c.npy"];
+    let arguments = [
+        "combine",
+        "labels.csv",
+        "--method",
+        "voting",
+        "-o",
+        "full.csv",
+        "--coassociation",
+        "c.npy",
+    ];
     let output = run(folder.path(), &arguments);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{text}");

@@ -68,10 +68,12 @@ def consensus(
         clustering: labels, (n, k) memberships, or a fitted scikit-learn clusterer. See
         :func:`ensemble` for all kinds.
     method : str, default "auto"
-        The name of a method (see :func:`methods`), or "auto": ``scec`` if the number of clusters is
-        given, otherwise ``voting``.
+        The name of a method (see :func:`methods`), or "auto": one that suits the size and kind of
+        the clusterings; ``reason_`` of the result tells why.
     n_clusters : int or "auto"
-        The number of clusters; "auto" leaves it to the method.
+        The number of clusters. With "auto" a named method that chooses by itself does; otherwise the
+        number is found from the clusterings, and may be 1 if nothing speaks for clusters
+        (``k_criteria_`` of the result).
     params : mapping, optional
         Parameters of the method, by name.
     sample_weight : array of n numbers > 0, optional

@@ -88,6 +88,10 @@ class ConsensusResult:
         The number of clusters.
     method_ : str
         The method, and ``reason_`` why "auto" took it (None if it was named).
+    k_criteria_ : dict or None
+        What speaks for which number of clusters, if it was looked for: ``recommended``,
+        ``runner_up``, ``reason``, ``rules``, ``evidence`` (whether there are clusters at all) and the
+        curves that the rules look at.
     params_ : dict
         The parameters in force.
     correspondence_ : list of (k_h, k) arrays, or None
@@ -119,6 +123,8 @@ class ConsensusResult:
         self.n_clusters_: int = answer["n_clusters"]
         self.method_: str = answer["method"]
         self.reason_: str | None = answer["reason"]
+        criteria = answer["k_criteria"]
+        self.k_criteria_: dict[str, Any] | None = None if criteria is None else json.loads(criteria)
         self.params_: dict[str, Any] = {n: _typed(t) for n, t in answer["params"].items()}
         self.objective_: float | None = answer["objective"]
         self.trace_: Floats = answer["trace"]
@@ -556,6 +562,7 @@ _PLAIN = (
     "n_clusters",
     "method",
     "reason",
+    "k_criteria",
     "params",
     "objective",
     "iterations",

@@ -1,6 +1,18 @@
 //! Rules that find the number of clusters.
+//!
+//! They look at the ensemble alone and err in different ways; [`KCriteria`] holds them side by side
+//! and says which number it recommends.
 
+mod criteria;
+mod eigengap;
 mod eigenvalue;
+mod evidence;
 pub mod lifetime;
+mod modes;
+mod resampling;
 
+pub use criteria::{KCriteria, KRule};
+pub use eigengap::{bipartite_eigenvalues, largest_gap};
 pub use eigenvalue::{cumulative_shares, dominating};
+pub use evidence::{Evidence, Verdict};
+pub use resampling::KCurve;

@@ -1,14 +1,26 @@
-//! Which method `auto` stands for.
+//! Which method `auto` stands for, and which number of clusters.
 //!
-//! The rule reads nothing but what the user knows beforehand, so that the same command means the
-//! same method on tomorrow's data:
+//! The rule was chosen by the table in `docs/comparison.md`:
 //!
-//! * the number of clusters is given → [SCEC](crate::consensus::Scec), which is linear in the number
-//!   of profiles, uses soft and missing labels as they are, and tells what corresponds to what;
-//! * it is not → [majority voting](crate::consensus::Voting), which finds it.
+//! * something is wanted that only some methods have (soft memberships, correspondences, a start) →
+//!   [SCEC](crate::consensus::Scec), a tree → [LWEA](crate::consensus::Lwea);
+//! * members are soft → [LWGP](crate::consensus::Lwgp), which uses memberships as they are;
+//! * at most [`FEW`] distinct objects, and the tree fits in memory → [LWEA](crate::consensus::Lwea);
+//! * otherwise → [LWGP](crate::consensus::Lwgp), whose time grows with the number of distinct objects,
+//!   not with its square.
 
-use crate::consensus::method::MethodInfo;
-use crate::consensus::{scec, voting};
+use std::ops::RangeInclusive;
+
+use crate::choose_k::KCriteria;
+use crate::consensus::method::{ChoosesK, MethodInfo, Shape, method};
+use crate::consensus::settings::Settings;
+use crate::consensus::{lwea, lwgp, scec};
+use crate::ensemble::{Ensemble, Profiles};
+use crate::error::{Error, Result};
+use crate::run::Run;
+
+/// Distinct objects up to which the tree of all pairs takes seconds.
+const FEW: usize = 10_000;
 
 /// What `auto` stands for, and why.
 #[derive(Clone, Copy, Debug)]
@@ -19,26 +31,210 @@ pub struct AutoMethod {
     pub reason: &'static str,
 }
 
-/// The method that `auto` stands for when `k` clusters are asked for.
-pub fn auto(k: Option<usize>) -> AutoMethod {
-    match k {
-        Some(_) => AutoMethod { info: &scec::INFO, reason: "the number of clusters is given" },
-        None => AutoMethod {
-            info: &voting::INFO,
-            reason: "the number of clusters is not given, and it finds one",
-        },
+/// What is wanted besides labels, which not all methods have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// Memberships or correspondences.
+    pub soft: bool,
+    /// A start from a given clustering.
+    pub start: bool,
+    /// A tree of merges.
+    pub tree: bool,
+}
+
+/// The method that `auto` stands for if something is wished for that decides it.
+pub fn auto_by_wish(wish: Wish) -> Option<AutoMethod> {
+    let scec = |reason| Some(AutoMethod { info: &scec::INFO, reason });
+    match wish {
+        Wish { soft: true, .. } => scec("it gives memberships and correspondences"),
+        Wish { start: true, .. } => scec("it starts from a given clustering"),
+        Wish { tree: true, .. } => {
+            Some(AutoMethod { info: &lwea::INFO, reason: "it gives a tree of merges" })
+        }
+        _ => None,
     }
+}
+
+/// The method that `auto` stands for on an ensemble of this shape, hard or not, for `k` clusters
+/// within the memory ceiling of `run`.
+pub fn auto(shape: &Shape, hard: bool, k: usize, run: &Run) -> AutoMethod {
+    let lwgp = |reason| AutoMethod { info: &lwgp::INFO, reason };
+    let tree = lwea::INFO.with(Some(k), &Settings::default());
+    if !hard {
+        lwgp("it uses soft clusterings as they are")
+    } else if shape.u > FEW {
+        lwgp(
+            "there are more than 10,000 distinct objects, and its time grows with their number only",
+        )
+    } else if tree.is_ok_and(|tree| tree.cost(shape) > run.memory_ceiling()) {
+        lwgp("a tree of all distinct objects would not fit in memory")
+    } else {
+        let reason =
+            "it was among the most accurate in comparisons, and the distinct objects are few";
+        AutoMethod { info: &lwea::INFO, reason }
+    }
+}
+
+/// How many clusters are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Clusters {
+    /// As many as there are: the method's own choice where it is named and has one, otherwise what
+    /// [`KCriteria`] recommend.
+    #[default]
+    Auto,
+    /// This many.
+    Exactly(usize),
+    /// What [`KCriteria`] recommend in this range.
+    Between(RangeInclusive<usize>),
+}
+
+impl Clusters {
+    /// The number, if it is asked for.
+    pub fn exactly(&self) -> Option<usize> {
+        match self {
+            Clusters::Exactly(k) => Some(*k),
+            _ => None,
+        }
+    }
+}
+
+/// A method and a number of clusters for an ensemble.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The method.
+    pub info: &'static MethodInfo,
+    /// Why `auto` took it, as a clause that follows "because"; `None` if it was named.
+    pub reason: Option<&'static str>,
+    /// The number of clusters to ask the method for; `None` if it is to find it.
+    pub k: Option<usize>,
+    /// What speaks for which number, if it was looked for.
+    pub criteria: Option<KCriteria>,
+}
+
+/// The method and the number of clusters for `ensemble`. Without `named` the method is `auto`.
+///
+/// # Errors
+///
+/// If the method finds the number of clusters by itself and a number or range is given, if the range
+/// is empty, or if the run is cancelled.
+pub fn choose(
+    named: Option<&'static MethodInfo>,
+    clusters: &Clusters,
+    ensemble: &Ensemble,
+    run: &Run,
+) -> Result<Choice> {
+    if let Clusters::Between(range) = clusters
+        && (range.is_empty() || *range.start() == 0)
+    {
+        let got = format!("{}..{}", range.start(), range.end());
+        return Err(Error::parameter("k", "a range from at least 1 upwards", got));
+    }
+    let own = named.is_some_and(|info| match info.chooses_k {
+        ChoosesK::Always => true,
+        ChoosesK::UnlessGiven => *clusters == Clusters::Auto,
+        ChoosesK::Never => false,
+    });
+    if own && *clusters != Clusters::Auto {
+        let name = named.map_or("auto", |info| info.name);
+        return Err(Error::Unsupported {
+            method: name,
+            what: "a given number of clusters".to_owned(),
+            hint: "it finds the number by itself".to_owned(),
+        });
+    }
+    if let (true, Some(info)) = (own, named) {
+        return Ok(Choice { info, reason: None, k: None, criteria: None });
+    }
+    let mut profiles = None;
+    let mut criteria = None;
+    let k = if let Clusters::Exactly(k) = clusters {
+        *k
+    } else {
+        let range = match clusters {
+            Clusters::Between(range) => Some(range),
+            _ => None,
+        };
+        let hard = if ensemble.is_hard() {
+            Profiles::new(ensemble, run)?
+        } else {
+            Profiles::new(&ensemble.hardened(), run)?
+        };
+        let found = KCriteria::new(&hard, range, run)?;
+        profiles = Some(hard);
+        criteria.insert(found).recommended
+    };
+    let (info, reason) = if let Some(info) = named {
+        (info, None)
+    } else {
+        let profiles = profiles.map_or_else(|| Profiles::new(ensemble, run), Ok)?;
+        let found = auto(&Shape::of(&profiles), ensemble.is_hard(), k, run);
+        (found.info, Some(found.reason))
+    };
+    Ok(Choice { info, reason, k: Some(k), criteria })
+}
+
+/// The method of this name; `None` is `auto`.
+///
+/// # Errors
+///
+/// If there is no such method.
+pub fn method_or_auto(name: &str) -> Result<Option<&'static MethodInfo>> {
+    if name == "auto" { Ok(None) } else { method(name).map(Some) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consensus::Settings;
+    use crate::testing::{hard_ensemble, profiles};
+
+    fn shape(u: usize) -> Shape {
+        Shape { n: 4 * u, u, r: 20, total_clusters: 200, missing: false }
+    }
 
     #[test]
     fn the_choice_can_be_built_with_what_was_given() {
-        for k in [None, Some(1), Some(7)] {
-            assert!(auto(k).info.with(k, &Settings::default()).is_ok(), "k = {k:?}");
+        for (u, hard) in [(1, true), (100, true), (100_000, true), (100, false)] {
+            let found = auto(&shape(u), hard, 7, &Run::new(0));
+            assert!(found.info.with(Some(7), &Settings::default()).is_ok(), "{u}");
         }
+    }
+
+    #[test]
+    fn size_memory_and_softness_decide() {
+        let name =
+            |u, hard, memory| auto(&shape(u), hard, 3, &Run::new(0).memory(memory)).info.name;
+        assert_eq!(name(5000, true, u64::MAX), "lwea");
+        assert_eq!(name(50_000, true, u64::MAX), "lwgp");
+        assert_eq!(name(5000, false, u64::MAX), "lwgp");
+        assert_eq!(name(5000, true, 1 << 20), "lwgp");
+    }
+
+    #[test]
+    fn wishes_decide_first() {
+        assert!(auto_by_wish(Wish::default()).is_none());
+        let name = |wish| auto_by_wish(wish).map(|found| found.info.name);
+        assert_eq!(name(Wish { soft: true, ..Wish::default() }), Some("scec"));
+        assert_eq!(name(Wish { start: true, ..Wish::default() }), Some("scec"));
+        assert_eq!(name(Wish { tree: true, ..Wish::default() }), Some("lwea"));
+    }
+
+    #[test]
+    fn numbers_are_given_looked_for_or_left_to_the_method() {
+        let ensemble = hard_ensemble(&[[0, 0, 1, 1, 2, 2]; 3]);
+        let run = Run::new(0);
+        let choose = |name: &str, clusters: Clusters| {
+            choose(method_or_auto(name).unwrap(), &clusters, &ensemble, &run)
+        };
+        assert_eq!(choose("scec", Clusters::Exactly(2)).unwrap().k, Some(2));
+        let found = choose("scec", Clusters::Auto).unwrap();
+        assert_eq!(found.k, Some(3));
+        assert_eq!(found.criteria.map(|criteria| criteria.recommended), Some(3));
+        assert_eq!(choose("auto", Clusters::Between(1..=2)).unwrap().k, Some(2));
+        assert_eq!(choose("sa", Clusters::Auto).unwrap().k, None);
+        assert_eq!(choose("sa", Clusters::Between(2..=3)).unwrap().k, Some(3));
+        assert_eq!(choose("voting", Clusters::Auto).unwrap().k, None);
+        assert!(choose("voting", Clusters::Exactly(2)).is_err());
+        assert!(choose("scec", Clusters::Between(0..=2)).is_err());
+        assert_eq!(profiles(&ensemble).len(), 3);
     }
 }

@@ -23,6 +23,7 @@ mod packing;
 mod prefixes;
 mod profiles;
 mod recode;
+mod sample;
 mod tuples;
 mod votes;
 
@@ -45,5 +46,6 @@ pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
 pub use recode::Integer;
+pub(crate) use sample::{drawn, sample};
 pub use tuples::Tuples;
 pub use votes::Votes;

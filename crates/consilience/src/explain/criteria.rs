@@ -7,9 +7,9 @@
 
 use crate::base::linkage::{Dense, Link, chain};
 use crate::choose_k::{dominating, lifetime};
+use crate::ensemble::sample;
 use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::Result;
-use crate::explain::sample::sample;
 use crate::linalg::{Matrix, eigenvalues};
 use crate::run::Run;
 use rayon::prelude::*;

@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use crate::base::linkage::{Dense, Link, chain, cut};
+use crate::ensemble::sample;
 use crate::ensemble::{Contingency, Profiles};
 use crate::error::Result;
-use crate::explain::sample::sample;
 use crate::linalg::Matrix;
 use crate::metrics::{Normalisation, nmi};
 use crate::run::Run;

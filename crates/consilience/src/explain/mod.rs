@@ -13,7 +13,6 @@ mod members;
 mod nearest;
 mod overview;
 mod resampled;
-mod sample;
 mod support;
 mod tracking;
 mod verdict;

@@ -11,9 +11,9 @@ use rayon::prelude::*;
 
 use crate::base::linkage::{Dense, Link, chain, cut};
 use crate::ensemble::Profiles;
+use crate::ensemble::sample;
 use crate::error::Result;
 use crate::explain::criteria::distribution;
-use crate::explain::sample::sample;
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;

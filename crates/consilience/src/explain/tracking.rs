@@ -8,9 +8,9 @@
 use std::borrow::Cow;
 
 use crate::base::linkage::{Dense, Link, chain, cut};
+use crate::ensemble::drawn;
 use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::Result;
-use crate::explain::sample::drawn;
 use crate::linalg::max_assignment;
 use crate::run::Run;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::ensemble::Profiles;
+use crate::ensemble::profiles::Profiles;
 
 /// At most `size` of the profiles, standing for all: the profiles themselves if there are no more.
 ///
@@ -10,7 +10,7 @@ use crate::ensemble::Profiles;
 /// to end, each choose the profile they fall on. A profile that several points fall on counts as
 /// often, so every object has the same chance, and clusters are represented by their size. The
 /// rule is fixed: the same profiles give the same sample.
-pub(super) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
+pub(crate) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
     match drawn(profiles, size) {
         Some((rows, weights)) => Cow::Owned(profiles.selected(&rows, weights)),
         None => Cow::Borrowed(profiles),
@@ -18,7 +18,7 @@ pub(super) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
 }
 
 /// The profiles that [`sample`] draws and their weights; `None` if it takes all as they are.
-pub(super) fn drawn(profiles: &Profiles, size: usize) -> Option<(Vec<u32>, Vec<f64>)> {
+pub(crate) fn drawn(profiles: &Profiles, size: usize) -> Option<(Vec<u32>, Vec<f64>)> {
     if profiles.len() <= size {
         return None;
     }

@@ -1,0 +1,201 @@
+//! Many methods on one ensemble, side by side.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::consensus::combine::{combine_from, prepare};
+use crate::consensus::method::{ChoosesK, MethodInfo, OnSoft};
+use crate::consensus::outcome::Consensus;
+use crate::consensus::settings::Settings;
+use crate::ensemble::{Contingency, Ensemble, Profiles};
+use crate::error::{Error, Result};
+use crate::metrics::{Normalisation, anmi, nmi};
+use crate::run::Run;
+
+/// What came of one method.
+#[derive(Clone, Debug, Serialize)]
+pub struct Standing {
+    /// The method.
+    pub method: &'static str,
+    /// The number of its clusters, if it has an answer.
+    pub k: Option<usize>,
+    /// The mean NMI of its answer with the members.
+    pub anmi: Option<f64>,
+    /// The mean NMI of its answer with those of the other methods.
+    pub agreement: Option<f64>,
+    /// Why it has no answer.
+    pub problem: Option<String>,
+    /// Seconds that it took, merging equal objects not counted.
+    #[serde(skip)]
+    pub seconds: f64,
+    /// The cluster of every object, if it has an answer.
+    #[serde(skip)]
+    pub labels: Option<Vec<Option<u32>>>,
+}
+
+/// Many methods on one ensemble.
+#[derive(Clone, Debug)]
+pub struct Leaderboard {
+    /// By falling ANMI; those without an answer last, in the order asked for.
+    pub standings: Vec<Standing>,
+    /// The NMI of every answer with every other, in the order of the standings that have one.
+    pub between: Vec<Vec<f64>>,
+    /// The answer that counts: the highest ANMI among those of as many clusters as were asked for, or
+    /// among all if there are none such.
+    pub best: Option<Best>,
+}
+
+/// The answer of the method that leads.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// The method.
+    pub info: &'static MethodInfo,
+    /// The profiles that it ran on.
+    pub profiles: Profiles,
+    /// Its answer.
+    pub consensus: Consensus,
+    /// The mean NMI of its answer with the members.
+    pub anmi: f64,
+}
+
+/// Runs `methods` with default settings on `ensemble`, asked for `k` clusters where they do not find
+/// the number by themselves.
+///
+/// A method that fails or is refused for memory is a standing with its problem.
+///
+/// # Errors
+///
+/// If the run is cancelled, or the ensemble has no profiles.
+pub fn leaderboard(
+    ensemble: &Ensemble,
+    methods: &[&'static MethodInfo],
+    k: usize,
+    run: &Run,
+) -> Result<Leaderboard> {
+    let mut kinds: [Option<Profiles>; 2] = [None, None];
+    let mut standings: Vec<Standing> = Vec::new();
+    let mut best: Option<(bool, Best)> = None;
+    for (done, &info) in methods.iter().enumerate() {
+        run.tick("methods", done as u64, Some(methods.len() as u64))?;
+        let hardens = info.soft == OnSoft::Hardens && !ensemble.is_hard();
+        let kind = &mut kinds[usize::from(hardens)];
+        let profiles = match kind {
+            Some(profiles) => profiles,
+            None => kind.insert(prepare(ensemble, info, run)?),
+        };
+        let clock = Instant::now();
+        let asked = (info.chooses_k != ChoosesK::Always).then_some(k);
+        let answer = info
+            .with(asked, &Settings::default())
+            .and_then(|method| combine_from(profiles, method.as_ref(), None, run));
+        let seconds = clock.elapsed().as_secs_f64();
+        let mut standing = Standing {
+            method: info.name,
+            k: None,
+            anmi: None,
+            agreement: None,
+            problem: None,
+            seconds,
+            labels: None,
+        };
+        match answer {
+            Ok(consensus) => {
+                let anmi = run.install(|| anmi(profiles, &consensus.labels));
+                standing.k = Some(consensus.k);
+                standing.anmi = Some(anmi);
+                standing.labels = Some(consensus.object_labels(profiles));
+                let as_asked = consensus.k == k;
+                let leads = best
+                    .as_ref()
+                    .is_none_or(|(before, leader)| (as_asked, anmi) > (*before, leader.anmi));
+                if leads {
+                    let profiles = profiles.clone();
+                    best = Some((as_asked, Best { info, profiles, consensus, anmi }));
+                }
+            }
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => standing.problem = Some(error.to_string()),
+        }
+        standings.push(standing);
+    }
+    let height = |standing: &Standing| standing.anmi.unwrap_or(f64::NEG_INFINITY);
+    standings.sort_by(|a, b| height(b).total_cmp(&height(a)));
+    let between = run.install(|| between(&standings, ensemble.weights()))?;
+    for (i, standing) in standings.iter_mut().take(between.len()).enumerate() {
+        let others: Vec<f64> =
+            (0..between.len()).filter(|&j| j != i).map(|j| between[i][j]).collect();
+        let mean = others.iter().sum::<f64>() / others.len() as f64;
+        standing.agreement = (!others.is_empty()).then_some(mean);
+    }
+    run.tick("methods", methods.len() as u64, Some(methods.len() as u64))?;
+    Ok(Leaderboard { standings, between, best: best.map(|(_, best)| best) })
+}
+
+/// The NMI between all answers.
+fn between(standings: &[Standing], weights: Option<&[f64]>) -> Result<Vec<Vec<f64>>> {
+    let answers: Vec<&[Option<u32>]> =
+        standings.iter().filter_map(|standing| standing.labels.as_deref()).collect();
+    let of = |i: usize| -> Result<Vec<f64>> {
+        let with = |j: usize| {
+            let table = Contingency::of_labels(answers[i], answers[j], weights)?;
+            Ok(nmi(&table, Normalisation::Geometric))
+        };
+        (0..i).map(with).collect()
+    };
+    let lower: Vec<Vec<f64>> = (0..answers.len()).into_par_iter().map(of).collect::<Result<_>>()?;
+    let entry = |i: usize, j: usize| match i.cmp(&j) {
+        std::cmp::Ordering::Equal => 1.0,
+        std::cmp::Ordering::Greater => lower[i][j],
+        std::cmp::Ordering::Less => lower[j][i],
+    };
+    Ok((0..answers.len()).map(|i| (0..answers.len()).map(|j| entry(i, j)).collect()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consensus::{METHODS, method};
+    use crate::testing::hard_ensemble;
+
+    fn ensemble() -> Ensemble {
+        hard_ensemble(&[
+            [0, 0, 0, 1, 1, 1, 2, 2],
+            [0, 0, 1, 1, 1, 1, 2, 2],
+            [0, 0, 0, 1, 1, 2, 2, 2],
+        ])
+    }
+
+    #[test]
+    fn all_methods_stand_in_order() {
+        let found = leaderboard(&ensemble(), METHODS, 3, &Run::new(0)).unwrap();
+        assert_eq!(found.standings.len(), METHODS.len());
+        let heights: Vec<f64> = found.standings.iter().filter_map(|s| s.anmi).collect();
+        assert!(heights.windows(2).all(|pair| pair[0] >= pair[1]));
+        assert_eq!(found.between.len(), heights.len());
+        let best = found.best.unwrap();
+        assert_eq!(best.consensus.k, 3);
+        let with_three = found.standings.iter().find(|s| s.k == Some(3)).unwrap();
+        assert_eq!(Some(best.anmi), with_three.anmi);
+    }
+
+    #[test]
+    fn a_refused_method_is_a_row_with_its_reason() {
+        let methods = [method("rce").unwrap(), method("lwgp").unwrap()];
+        let run = Run::new(0).memory(1200);
+        let found = leaderboard(&ensemble(), &methods, 3, &run).unwrap();
+        let refused: Vec<_> = found.standings.iter().filter(|s| s.problem.is_some()).collect();
+        assert!(!refused.is_empty());
+        assert!(refused[0].problem.as_deref().unwrap().contains("memory"));
+    }
+
+    #[test]
+    fn a_cancelled_run_is_no_row() {
+        let flag = crate::CancelFlag::default();
+        flag.cancel();
+        let run = Run::new(0).cancel_flag(flag);
+        let found = leaderboard(&ensemble(), METHODS, 2, &run);
+        assert!(matches!(found, Err(Error::Cancelled)));
+    }
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""The comparison of methods in docs/comparison.md.
+
+    scripts/comparison.py methods --data DIR [--program consilience] [--draws 20] [SET ...]
+    scripts/comparison.py number  --data DIR [--program consilience] [SET ...]
+    scripts/comparison.py trials  [--program consilience] [--seeds 20]
+
+`methods`: a pool of 100 k-means members of 2 to sqrt(n) clusters, 10 drawn at a time, rows shuffled, the
+true number of clusters given; NMI and ARI of every method, of `auto` and of the members.
+`number`: `--k auto` on default ensembles of 50 members, beside single rules.
+`trials`: uniform noise, one Gaussian cloud, and separated clusters.
+Features are scaled as by default (zscore). Only the standard library is needed.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import math
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SETS = [
+    "iris", "wine", "glass", "ionosphere", "wbc", "image_train", "jaffe", "yale",
+    "opt_first100_per_digit", "ptest_first100_per_digit", "ptrain_first100_per_digit", "semeion",
+]
+FAST = (
+    "best-member,cspa,ea-al,ea-cl,ea-sl,ea-wl,ecpcs-hc,ecpcs-mc,hbgf,kcc,lwea,lwgp,mcla,pta,ptgp,sa,"
+    "scec,sec,wct"
+)
+
+
+def run(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def known_methods(program, wanted):
+    names = {row["name"] for row in json.loads(run(program, "methods", "--json"))["methods"]}
+    return [name for name in wanted.split(",") if name in names]
+
+
+def read(path):
+    with gzip.open(path, "rt") as file:
+        rows = list(csv.reader(file))
+    return rows[0], rows[1:]
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def shuffled(data, name, folder):
+    header, rows = read(Path(data) / f"{name}.csv.gz")
+    random.Random(name).shuffle(rows)
+    table = folder / f"{name}.csv"
+    write(table, header, rows)
+    return table, [row[-1] for row in rows]
+
+
+def scores(program, labels, truth):
+    told = json.loads(run(program, "score", labels, "--truth", truth, "--id", "id", "--json"))
+    return {row["clustering"]: (row["nmi"], row["ari"]) for row in told["scores"]}
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else math.nan
+
+
+def methods(options):
+    program = options.program
+    names = options.methods.split(",") if options.methods else known_methods(program, FAST)
+    saved = Path(options.save) if options.save else None
+    table = json.loads(saved.read_text()) if saved and saved.exists() else {}
+    for name in options.sets or SETS:
+        if name in table:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            features, classes = shuffled(options.data, name, folder)
+            k, n = len(set(classes)), len(classes)
+            pool = folder / "pool.csv"
+            run(program, "generate", features, "--drop", "label", "--size", 100, "--as-features",
+                "--base-k", f"2..{math.isqrt(n)}", "-o", pool)
+            with open(pool, newline="") as file:
+                header, *rows = list(csv.reader(file))
+            first = 1 if header[0] == "id" else 0
+            write(folder / "truth.csv", ["id", "class"], enumerate(classes))
+            found = {}
+            for draw in range(options.draws):
+                columns = random.Random(f"{name} {draw}").sample(range(first, len(header)), 10)
+                members = folder / "members.csv"
+                write(members, ["id", *(header[c] for c in columns)],
+                      ([i, *(row[c] for c in columns)] for i, row in enumerate(rows)))
+                common = (members, "--id", "id", "--k", k, "--seed", draw)
+                everyone = folder / "all.csv"
+                run(program, "combine", *common, "--method", ",".join(names), "--all-labels",
+                    everyone, "-o", folder / "best.csv")
+                for method, score in scores(program, everyone, folder / "truth.csv").items():
+                    found.setdefault(method, []).append(score)
+                run(program, "combine", *common, "-o", folder / "auto.csv")
+                auto = scores(program, folder / "auto.csv", folder / "truth.csv")
+                found.setdefault("auto", []).append(next(iter(auto.values())))
+                own = scores(program, members, folder / "truth.csv").values()
+                found.setdefault("members", []).append(
+                    (mean(s[0] for s in own), mean(s[1] for s in own)))
+            table[name] = {m: (mean(s[0] for s in all_), mean(s[1] for s in all_))
+                           for m, all_ in found.items()}
+            if saved:
+                saved.write_text(json.dumps(table))
+            best = max((v[0], m) for m, v in table[name].items())
+            print(f"{name}: best {best[1]} {best[0]:.3f}", file=sys.stderr, flush=True)
+    columns = sorted({m for row in table.values() for m in row})
+    for at, measure in enumerate(["NMI", "ARI"]):
+        print(f"\n{measure}\n\n| method | " + " | ".join(table) + " | mean |")
+        print("|---|" + "---|" * (len(table) + 1))
+        rows = []
+        for method in columns:
+            values = [table[name].get(method, (math.nan, math.nan))[at] for name in table]
+            rows.append((mean(values), method, values))
+        for average, method, values in sorted(rows, key=lambda row: -row[0] if row[0] == row[0] else 9):
+            cells = " | ".join("" if math.isnan(v) else f"{v:.3f}" for v in values)
+            print(f"| {method} | {cells} | {average:.3f} |")
+
+
+def rule(criteria, name):
+    return next((r["k"] for r in criteria["rules"] if r["rule"] == name), None)
+
+
+RULES = ["dominating eigenvalues", "longest lifetime", "fewest undecided pairs",
+         "gap of bipartite eigenvalues", "gap of prominences", "most stable halves",
+         "end of growing area"]
+
+
+def criteria_of(program, features, folder, *more):
+    # Members first: the combination of saved members is what is told as JSON.
+    ensemble = folder / "ensemble.parquet"
+    run(program, "generate", features, "--as-features", "-o", ensemble, *more)
+    told = json.loads(run(program, "combine", ensemble, "--k", "auto", "--json", *more[-2:]))
+    return told["k_criteria"]
+
+
+def number(options):
+    head = ["--k auto", "runner-up", "clusters?", *RULES]
+    print("| set | classes | " + " | ".join(head) + " |\n|---|" + "---|" * (len(head) + 1))
+    errors = {}
+    for name in options.sets or SETS:
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            features, classes = shuffled(options.data, name, folder)
+            found = criteria_of(options.program, features, folder, "--drop", "label", "--seed", "0")
+            k = len(set(classes))
+            said = [found["recommended"], *(rule(found, name) for name in RULES)]
+            cells = [said[0], found["runner_up"], found["evidence"]["verdict"], *said[1:]]
+            print(f"| {name} | {k} | " + " | ".join("" if c is None else str(c) for c in cells) + " |",
+                  flush=True)
+            for column, value in zip(["--k auto", *RULES], said):
+                errors.setdefault(column, []).append(1 if value is None else abs(value - k) / k)
+    print("\nmean |k - classes| / classes: "
+          + ", ".join(f"{column} {mean(values):.2f}" for column, values in errors.items()))
+
+
+def cloud(kind, n, d, rng):
+    draw = rng.random if kind == "uniform" else (lambda: rng.gauss(0, 1))
+    return [[draw() for _ in range(d)] for _ in range(n)]
+
+
+def blobs(c, n, d, apart, rng):
+    """Clusters of deviation 1 whose centres are at least `apart` from each other."""
+    centres, side, tries = [], apart * c ** (1 / min(d, 4)) * 1.3, 0
+    while len(centres) < c:
+        centre = [rng.random() * side for _ in range(d)]
+        if all(math.dist(centre, other) >= apart for other in centres):
+            centres.append(centre)
+        tries += 1
+        if tries % 200 == 0:
+            side *= 1.1
+    return [[x + rng.gauss(0, 1) for x in centres[i % c]] for i in range(n)]
+
+
+def trials(options):
+    def recommended(rows, seed):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            table = folder / "data.csv"
+            write(table, [f"x{j}" for j in range(len(rows[0]))], rows)
+            return criteria_of(options.program, table, folder, "--seed", seed)["recommended"]
+
+    for n, d in [(200, 2), (200, 5), (500, 2), (500, 10)]:
+        for kind in ["uniform", "gaussian"]:
+            ks = [recommended(cloud(kind, n, d, random.Random(f"{kind} {d} {s}")), s)
+                  for s in range(options.seeds)]
+            print(f"{kind}, n = {n}, d = {d}: k = 1 in {ks.count(1)} of {len(ks)}", flush=True)
+    for n, d, apart in [(300, 2, 8), (300, 5, 8), (600, 2, 6)]:
+        right, wrong = 0, []
+        for c in range(2, 13):
+            for s in range(options.repeats):
+                rng = random.Random(f"blobs {c} {d} {s}")
+                k = recommended(blobs(c, n, d, apart, rng), s)
+                right += k == c
+                if k != c:
+                    wrong.append((c, k))
+        total = 11 * options.repeats
+        print(f"separated by {apart} deviations, n = {n}, d = {d}: right in {right} of {total}"
+              + (f" (centres, found: {wrong})" if wrong else ""), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("what", choices=["methods", "number", "trials"])
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--data")
+    parser.add_argument("--program", default="consilience")
+    parser.add_argument("--methods", help="names with commas between")
+    parser.add_argument("--save", help="a file that keeps finished sets, to go on from")
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=2)
+    options = parser.parse_intermixed_args()
+    {"methods": methods, "number": number, "trials": trials}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()
