@@ -4,7 +4,7 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
     anmi_greedy, bce, best_member, cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
-    local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, qmi, rce, relabel_vote, rmsc,
+    local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, ptgp, qmi, rce, relabel_vote, rmsc,
     robust_clusters, sa, scec, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
@@ -159,6 +159,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &pivot::INFO,
     &qmi::INFO,
     &pta::INFO,
+    &ptgp::INFO,
     &rce::INFO,
     &relabel_vote::RELABEL_VOTE,
     &rmsc::INFO,

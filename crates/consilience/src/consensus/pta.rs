@@ -27,8 +27,6 @@
 //!
 //! Time $O(u^2 r + t u^3)$, memory six $u \times u$ matrices.
 
-use rayon::prelude::*;
-
 use crate::base::linkage::{self, Dense, Link};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -36,9 +34,9 @@ use crate::consensus::method::{
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::settings::Settings;
 use crate::consensus::tree::cut_tree;
-use crate::ensemble::{CoAssociation, Profiles};
+use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, trajectory_cosines};
+use crate::linalg::trajectory_cosines;
 use crate::run::Run;
 
 /// What there is to know about probability trajectory accumulation.
@@ -69,9 +67,6 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     memory: "O(u^2): six matrices of u x u",
     build: |k, settings| Ok(Box::new(PtaParams::from_settings(k, settings)?.check()?)),
 };
-
-/// Neighbours and steps are no more than this unless asked for, as in the authors' program.
-const MOST: f64 = 20.0;
 
 /// Parameters of [PTA](self), not yet checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,10 +136,10 @@ impl ConsensusMethod for Pta {
     fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("probability trajectories", 0, None)?;
         let u = profiles.len();
-        let usual = ((u as f64).sqrt() / 2.0).clamp(1.0, MOST) as usize;
+        let usual = profiles.usual_walk();
         let neighbours = self.0.neighbours.unwrap_or(usual);
         let steps = self.0.steps.unwrap_or(usual);
-        let walk = elite_walk(profiles, neighbours);
+        let walk = profiles.elite_walk(neighbours);
         let similarity = trajectory_cosines(&walk, steps, run)?;
         drop(walk);
         // Groups are compared by the mean over microclusters, whatever their sizes.
@@ -157,75 +152,11 @@ impl ConsensusMethod for Pta {
     }
 }
 
-/// The walk among elite neighbours: rows sum to 1, or to 0 where there is no neighbour.
-fn elite_walk(profiles: &Profiles, neighbours: usize) -> Matrix {
-    let (u, weights) = (profiles.len(), profiles.weights());
-    let co = CoAssociation::new(profiles);
-    let mut links = Matrix::zeros(u, u);
-    // What a link must have to be among the nearest of either end.
-    let thresholds: Vec<f64> = links
-        .as_mut_slice()
-        .par_chunks_exact_mut(u)
-        .enumerate()
-        .map_init(Vec::new, |sorted, (s, row)| {
-            co.row_into(s, 0..u, row);
-            row[s] = 0.0;
-            sorted.clear();
-            sorted.extend_from_slice(row);
-            sorted.sort_unstable_by(|x: &f64, y| y.total_cmp(x));
-            sorted[neighbours.min(u) - 1]
-        })
-        .collect();
-    links.as_mut_slice().par_chunks_exact_mut(u).enumerate().for_each(|(s, row)| {
-        for (t, x) in row.iter_mut().enumerate() {
-            // Shares of votes are the same number from both ends.
-            let elite = *x >= thresholds[s] || *x >= thresholds[t];
-            *x = if elite { *x * weights[t] } else { 0.0 };
-        }
-        let sum: f64 = row.iter().sum();
-        if sum > 0.0 {
-            row.iter_mut().for_each(|x| *x /= sum);
-        }
-    });
-    links
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::consensus::combine;
-    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
-
-    proptest! {
-        /// From the definition: the $K$ nearest with ties, from either end.
-        #[test]
-        fn walks_go_to_elite_neighbours(
-            ensemble in ensembles(Kinds::HARD, 14, 5),
-            neighbours in 1..6usize,
-        ) {
-            let profiles = profiles(&ensemble);
-            let (u, w) = (profiles.len(), profiles.weights());
-            let co = CoAssociation::new(&profiles);
-            let among = |s: usize, t: usize| {
-                let nearer = |v: &usize| *v != s && co.get(s, *v) > co.get(s, t);
-                (0..u).filter(nearer).count() < neighbours
-            };
-            let link = |s: usize, t: usize| {
-                let kept = s != t && (among(s, t) || among(t, s));
-                if kept { co.get(s, t) } else { 0.0 }
-            };
-            let walk = elite_walk(&profiles, neighbours);
-            for s in 0..u {
-                let sum: f64 = (0..u).map(|t| w[t] * link(s, t)).sum();
-                for t in 0..u {
-                    let expected = if sum > 0.0 { w[t] * link(s, t) / sum } else { 0.0 };
-                    prop_assert!((walk[(s, t)] - expected).abs() < 1e-12);
-                }
-            }
-        }
-    }
+    use crate::testing::{hard_ensemble, profiles};
 
     #[test]
     fn what_is_clear_is_found() {

@@ -11,6 +11,7 @@ mod coassociation;
 mod collection;
 mod contingency;
 mod disagreement;
+mod elite;
 mod encoder;
 mod exact;
 mod factor;

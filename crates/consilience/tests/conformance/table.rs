@@ -87,6 +87,7 @@ static ROWS: &[Row] = &[
     Row { name: "nmfc", k: Promise::AtMost, exempt: &[] },
     Row { name: "pivot", k: Promise::Own, exempt: &[] },
     Row { name: "pta", k: Promise::Exactly, exempt: &[] },
+    Row { name: "ptgp", k: Promise::AtMost, exempt: &[] },
     Row { name: "wct", k: Promise::AtMost, exempt: &[] },
     Row {
         name: "rmsc",
