@@ -53,7 +53,7 @@ impl Base {
     }
 
     /// The options of the consensus with those of the result where the user said nothing.
-    pub(super) fn completed(&self, args: &ConsensusArgs) -> anyhow::Result<ConsensusArgs> {
+    pub(super) fn completed(&self, args: &ConsensusArgs) -> ConsensusArgs {
         let (command, consensus) = (&self.record["command"], &self.record["consensus"]);
         let mut all = args.clone();
         if all.method.is_none() {
@@ -77,7 +77,7 @@ impl Base {
         {
             all.k = KChoice(Clusters::Exactly(k));
         }
-        Ok(all)
+        all
     }
 
     /// Fails if a new clustering is called as one of the result.

@@ -29,7 +29,7 @@ use crate::{output, signals};
 pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let base = args.add.as_deref().map(Base::read).transpose()?;
     let consensus = match &base {
-        Some(base) => base.completed(&args.consensus)?,
+        Some(base) => base.completed(&args.consensus),
         None => args.consensus.clone(),
     };
     let outputs = &args.outputs;
@@ -64,7 +64,8 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let (ids, n) = (table.ids.as_ref(), ensemble.n_objects());
     let saved = base.as_ref().map(Base::labels);
     let init = consensus.init.as_deref();
-    let init = init.or(saved.as_deref().filter(|_| plan.info().is_some_and(|info| info.takes_start)));
+    let init =
+        init.or(saved.as_deref().filter(|_| plan.info().is_some_and(|info| info.takes_start)));
     let start = super::read_start(init, ids, n, &options, &session)?;
     let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
     let earlier = Earlier::read(align_to, ids, n, &options, &session)?;

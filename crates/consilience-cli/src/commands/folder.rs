@@ -21,8 +21,7 @@ pub(super) const CONVERGENCE: &str = "convergence.csv";
 /// The standings and the answers of all methods, where several were run.
 const LEADERBOARD: [&str; 2] = ["leaderboard.csv", "leaderboard-labels.csv"];
 /// The files that only some results have.
-const OPTIONAL: [&str; 6] =
-    [WEIGHTS, CONVERGENCE, MOVED, EARLIER, LEADERBOARD[0], LEADERBOARD[1]];
+const OPTIONAL: [&str; 6] = [WEIGHTS, CONVERGENCE, MOVED, EARLIER, LEADERBOARD[0], LEADERBOARD[1]];
 
 /// The tables of a folder of results.
 pub(super) struct Tables<'a> {
@@ -44,7 +43,11 @@ impl Tables<'_> {
             self.earlier.map(|_| EARLIER),
         ];
         let board = if self.found.board.is_some() { &LEADERBOARD[..] } else { &[] };
-        FILES.into_iter().chain(optional.into_iter().flatten()).chain(board.iter().copied()).collect()
+        FILES
+            .into_iter()
+            .chain(optional.into_iter().flatten())
+            .chain(board.iter().copied())
+            .collect()
     }
 
     /// Writes the tables, each to the target of its name.

@@ -111,7 +111,8 @@ fn several_methods_are_a_leaderboard() {
 /// A ceiling below what a method needs makes it a row with its reason; the others answer.
 #[test]
 fn a_method_that_is_refused_is_a_row_of_the_leaderboard() {
-    let rows: String = (0..400).map(|i| format!("{},{},{}\n", i % 20, i / 20, i % 7)).collect();
+    let rows: Vec<_> = (0..400).map(|i| format!("{},{},{}\n", i % 20, i / 20, i % 7)).collect();
+    let rows = rows.concat();
     let folder = folder_with("labels.csv", &format!("a,b,c\n{rows}"));
     let arguments = ["combine", "labels.csv", "--method", "rce,lwgp", "--k", "3", "--json"];
     let output = run(folder.path(), &[&arguments[..], &["--memory", "1MiB"]].concat());

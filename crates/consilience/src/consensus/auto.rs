@@ -188,7 +188,7 @@ mod tests {
     use crate::testing::{hard_ensemble, profiles};
 
     fn shape(u: usize) -> Shape {
-        Shape { n: 4 * u, u, r: 20, total_clusters: 200, missing: false }
+        Shape { n: 4 * u, u, r: 20, total_clusters: 200, missing: false, soft: false }
     }
 
     #[test]
