@@ -74,7 +74,7 @@ fn groups_called_by_words_keep_their_words() {
     assert_eq!(told["aligned"]["names"], serde_json::json!(["=cmd()", "<b>", "2"]));
     assert_eq!(told["aligned"]["moved"], 0);
     // Also when the earlier result is replaced, and that is repeated.
-    let more = ["--align-to", "out", "--save", "out", "--set", "restarts=1", "--json"];
+    let more = ["--align-to", "out", "--save", "out", "--set", "theta=0.5", "--json"];
     json(&run(folder.path(), &[&COMBINE[..], &more].concat()));
     let output = run(folder.path(), &["replay", "out"]);
     assert!(output.status.success(), "{}", shown(&output));

@@ -70,9 +70,9 @@ const CASES: &[(&str, i32, &[&str])] = &[
         2,
         &["no parameter `treshold`", "did you mean `threshold`?"],
     ),
-    ("combine labels.csv --set threshold=2", 2, &["`threshold` must be", "got 2"]),
+    ("combine labels.csv --method voting --set threshold=2", 2, &["`threshold` must be", "got 2"]),
     (
-        "combine labels.csv --set threshold=half",
+        "combine labels.csv --method voting --set threshold=half",
         2,
         &["`threshold` must be at least 0 and below 1", "half"],
     ),
@@ -83,7 +83,7 @@ const CASES: &[(&str, i32, &[&str])] = &[
         &["threshold is given twice"],
     ),
     (
-        "combine labels.csv --init labels.csv",
+        "combine labels.csv --method voting --init labels.csv",
         2,
         &["`voting` does not start from a clustering", "scec"],
     ),
