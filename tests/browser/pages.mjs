@@ -90,7 +90,7 @@ export function makePages(program) {
 
   run('demo', 'iris', '-o', 'demo');
   writeFileSync(at('points.csv'), points(150));
-  run('run', 'points.csv', '--id', 'name', '--k', '3', '--soft', '--base', 'fuzzy-kmeans', '--size', '12', '-o', 'soft');
+  run('run', 'points.csv', '--id', 'name', '--k', '3', '--method', 'scec', '--soft', '--base', 'fuzzy-kmeans', '--size', '12', '-o', 'soft');
   writeFileSync(at('missing.csv'), clusterings(120, 15, members, 0.15));
   run('combine', 'missing.csv', '--id', 'id', '--method', 'scec', '--k', '3', '-o', 'missing-out.csv', '--report', 'missing.html');
   writeFileSync(at('hostile.csv'), hostile());

@@ -111,6 +111,7 @@ def test_label_tables_of_texts() -> None:
 
 def test_settling_is_told_in_scikit_learns_words() -> None:
     X = co.load_iris().data
-    model = co.ConsensusClustering(3, n_members=5, params={"max_iter": 1}, random_state=0)
+    params = {"max_iter": 1}
+    model = co.ConsensusClustering(3, n_members=5, method="scec", params=params, random_state=0)
     with pytest.warns(ConvergenceWarning):
         model.fit(X)

@@ -198,7 +198,7 @@ def test_anndata() -> None:
     expected = co.consensus(TABLE, n_clusters=3)
     assert adata.obs["consensus"].cat.codes.tolist() == expected.labels_.tolist()
     assert adata.obs["consensus_confidence"].tolist() == expected.confidence_.tolist()
-    assert adata.uns["consensus"]["method"] == "scec"
+    assert adata.uns["consensus"]["method"] == "lwea"
     other = co.tl.consensus(adata, keys=["leiden_0", "leiden_1"], key_added="two", copy=True)
     assert "two" in other.obs and "two" not in adata.obs
     with pytest.raises(ValueError, match="louvain"):

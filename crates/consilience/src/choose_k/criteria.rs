@@ -16,7 +16,7 @@ use crate::base::linkage::{Dense, Link, chain};
 use crate::choose_k::eigengap::{bipartite_eigenvalues, largest_gap};
 use crate::choose_k::evidence::{Evidence, Verdict, all_prominences, evidence};
 use crate::choose_k::resampling::{KCurve, curves, end_of_growth, least_undecided, most_stable};
-use crate::choose_k::{cumulative_shares, dominating, lifetime};
+use crate::choose_k::{cumulative_shares, dominating, lifetime, objects};
 use crate::ensemble::{Canonical, CoAssociation, Profiles, sample};
 use crate::error::Result;
 use crate::linalg::{Matrix, eigenvalues};
@@ -125,7 +125,7 @@ impl KCriteria {
         let (low, high) = match range {
             Some(range) => ((*range.start()).clamp(1, most), (*range.end()).clamp(1, most)),
             // All objects apart is no clustering.
-            None if m == profiles.map().len() => (1, MOST.min(m.saturating_sub(1)).max(1)),
+            None if m == objects(profiles) => (1, MOST.min(m.saturating_sub(1)).max(1)),
             None => (1, MOST.min(m)),
         };
         // The rules of parts find at least two; that there are none is for the evidence to say.
@@ -233,7 +233,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ensemble::{Ensemble, Member};
+    use crate::ensemble::{Ensemble, HardMember, Member};
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     fn criteria(ensemble: &Ensemble, range: Option<&RangeInclusive<usize>>) -> KCriteria {
@@ -249,6 +249,24 @@ mod tests {
             })
         };
         hard_ensemble(&(0..15).map(member).collect::<Vec<_>>())
+    }
+
+    /// An object of weight w says what w equal objects say.
+    #[test]
+    fn weights_count_as_repeated_rows() {
+        let all = profiles(&three_groups());
+        let tuples = Ensemble::new(
+            (0..15)
+                .map(|h| {
+                    let labels = (0..all.len()).map(|s| all.label(s, h).map(|label| label as i64));
+                    HardMember::from_integers("m", labels).into()
+                })
+                .collect(),
+        )
+        .unwrap();
+        let weighted = tuples.with_weights(all.weights().to_vec()).unwrap();
+        let (once, each) = (criteria(&weighted, None), criteria(&three_groups(), None));
+        assert_eq!((once.recommended, once.range), (each.recommended, each.range));
     }
 
     #[test]

@@ -30,6 +30,7 @@ use serde::Serialize;
 use crate::base::KMeansParams;
 use crate::choose_k::eigengap::{bipartite_eigenvalues, largest_gap};
 use crate::choose_k::modes::prominences;
+use crate::choose_k::objects;
 use crate::ensemble::{Contingency, Ensemble, HardMember, MISSING, Profiles};
 use crate::error::Result;
 use crate::linalg::Matrix;
@@ -113,7 +114,7 @@ struct Tuples {
 /// Some thirty runs of k-means a reference ensemble on as many points as objects are looked at; time
 /// $O(m^2 (m + r))$ and memory $O(m^2)$ for each.
 pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Evidence> {
-    let points = profiles.map().len().min(most);
+    let points = objects(profiles).min(most);
     let used = chosen(profiles, points);
     let mut found = Evidence {
         verdict: Verdict::Untold,
