@@ -242,7 +242,7 @@ class ConsensusResult:
         >>> import consilience as co
         >>> result = co.consensus([[0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
         >>> print(result.explain(2))
-        cluster 0, confidence 0.667, margin 0.556 over cluster 1
+        cluster 0, confidence 0.778, margin 0.556 over cluster 1
           0: cluster 0, 100% of it in 0
           1: cluster 0, 100% of it in 0
           2: cluster 1, 67% of it in 1
@@ -544,7 +544,7 @@ def load(path: str | Path) -> ConsensusResult:
     ...     file = pathlib.Path(folder, "result.npz")
     ...     result.save(file)
     ...     co.load(file).labels_
-    array([0, 1, 2])
+    array([0, 0, 1])
     """
     try:
         with np.load(Path(path), allow_pickle=False) as archive:
