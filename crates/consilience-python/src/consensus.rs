@@ -5,7 +5,6 @@ use consilience::consensus::{
     Wish, auto_by_wish, choose, cluster_names, combine_from, method_or_auto, prepare,
 };
 use consilience::ensemble::{Ensemble, Profiles};
-use consilience::metrics;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -73,11 +72,11 @@ pub(crate) fn consensus<'py>(
         let clusters = run.install(|| cluster_names(&ensemble, info));
         let profiles = prepare(&ensemble, info, run)?;
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
-        let weights = start.as_ref().and_then(|_| ensemble.weights().map(<[f64]>::to_vec));
+        let weights = ensemble.weights().map(<[f64]>::to_vec);
         drop(ensemble);
         let start = start.as_deref().map(|labels| Start::new(labels).weights(weights.as_deref()));
         let consensus = combine_from(&profiles, method.as_ref(), start, run)?;
-        let anmi = run.install(|| metrics::anmi(&profiles, &consensus.labels));
+        let anmi = run.install(|| consensus.anmi(&profiles, weights.as_deref()));
         // One object at a time: lists of options would take twice the memory.
         let label = |i: usize| consensus.object_label(&profiles, i).map_or(-1, i64::from);
         let labels: Vec<i64> = (0..profiles.n_objects()).map(label).collect();

@@ -9,7 +9,6 @@ use consilience::consensus::{
 };
 use consilience::ensemble::{Ensemble, Majority, Member, Profiles};
 use consilience::explain::voting_convergence;
-use consilience::metrics::anmi;
 use serde_json::{Map, Value, json};
 
 use super::align::Aligned;
@@ -150,7 +149,7 @@ impl Plan {
         let start = start.map(|labels| Start::new(labels).weights(ensemble.weights()));
         let method = choice.info.with(choice.k, &self.settings)?;
         let consensus = combine_from(&profiles, method.as_ref(), start, run)?;
-        let anmi = run.install(|| anmi(&profiles, &consensus.labels));
+        let anmi = run.install(|| consensus.anmi(&profiles, ensemble.weights()));
         let seconds = clock.elapsed().as_secs_f64();
         if consensus.convergence.stop == Stop::MaxIterations {
             run.warn(&format!(

@@ -11,7 +11,7 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::settings::Settings;
 use crate::ensemble::{Contingency, Ensemble, Profiles};
 use crate::error::{Error, Result};
-use crate::metrics::{Normalisation, anmi, nmi};
+use crate::metrics::{Normalisation, nmi};
 use crate::run::Run;
 
 /// What came of one method.
@@ -102,7 +102,7 @@ pub fn leaderboard(
         };
         match answer {
             Ok(consensus) => {
-                let anmi = run.install(|| anmi(profiles, &consensus.labels));
+                let anmi = run.install(|| consensus.anmi(profiles, ensemble.weights()));
                 standing.k = Some(consensus.k);
                 standing.anmi = Some(anmi);
                 standing.labels = Some(consensus.object_labels(profiles));

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::ensemble::Profiles;
 use crate::linalg::Matrix;
+use crate::metrics::anmi;
 pub use crate::run::Stop;
 
 /// In the labels of a consensus: the method leaves this profile unassigned.
@@ -184,6 +185,18 @@ impl Consensus {
         label.copied().filter(|&label| label != NO_CLUSTER)
     }
 
+    /// The average normalised mutual information with the members, over objects where equal ones
+    /// were parted; `weights` are those of the objects.
+    pub fn anmi(&self, profiles: &Profiles, weights: Option<&[f64]>) -> f64 {
+        match &self.parted {
+            Some(labels) => {
+                let parted = profiles.parted(labels, weights);
+                anmi(&parted.profiles, &parted.labels)
+            }
+            None => anmi(profiles, &self.labels),
+        }
+    }
+
     /// How sure each object's label is, in [0, 1]; `None` where it has none.
     pub fn object_confidence(&self, profiles: &Profiles) -> Vec<Option<f64>> {
         let sure = profiles.expand(&self.confidence);
@@ -195,6 +208,24 @@ impl Consensus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ensemble::{Contingency, HardMember};
+    use crate::metrics::anmi_of_tables;
+    use crate::testing::{hard_ensemble, profiles};
+
+    /// Equal objects in two clusters agree less with the members than the heavier part alone would.
+    #[test]
+    fn the_agreement_of_parted_objects_is_that_of_objects() {
+        let ensemble = hard_ensemble(&[[0, 0, 0, 1], [0, 0, 0, 1]]);
+        let profiles = profiles(&ensemble);
+        let whole = Consensus::from_labels(vec![0, 1], 2);
+        assert_eq!(whole.anmi(&profiles, None), 1.0);
+        let parted = Consensus { parted: Some(vec![0, 0, 1, 1]), ..whole };
+        let labels = HardMember::from_integers("parted", [0, 0, 1, 1].map(Some)).into();
+        let table = |member| Contingency::new(&labels, member, None).unwrap();
+        let tables: Vec<_> = ensemble.members().iter().map(table).collect();
+        let told = parted.anmi(&profiles, None);
+        assert!((told - anmi_of_tables(&tables)).abs() < 1e-12 && told < 0.9, "{told}");
+    }
 
     #[test]
     fn clusters_change_places_with_all_that_is_theirs() {
