@@ -28,7 +28,7 @@ pub fn title(record: &Value) -> String {
     }
 }
 
-/// Whether the number of clusters was asked for, not found by the method.
+/// Whether the number of clusters was asked for, not found.
 pub fn k_given(record: &Value) -> bool {
     let command = &record["command"];
     command["k"].is_number()
@@ -207,7 +207,7 @@ pub fn paragraph(record: &Value, safe: (usize, usize)) -> String {
     } else {
         String::new()
     };
-    let asked = if k_given(record) { " was set" } else { " was found by the method" };
+    let asked = if k_given(record) { " was set" } else { " was found from the clusterings" };
     let combined = format!(
         "The clusterings were combined by {} ({}) with consilience {} (seed {}); the number of \
          clusters, {},{asked}. The consensus has clusters of {} objects and agrees with the \

@@ -46,8 +46,9 @@ const DIMENSIONS: [usize; 7] = [21, 13, 8, 5, 3, 2, 1];
 const MEMBERS: usize = 30;
 /// Objects a cluster, on average, that a member must have to be looked at.
 const OBJECTS: usize = 5;
-/// Fewer objects or members than these tell nothing.
-const FEWEST: (usize, usize) = (20, 4);
+/// Fewer objects or members than these tell nothing: the gaps of a handful of members vary too much to
+/// call clusters that most of them see none.
+const FEWEST: (usize, usize) = (20, 10);
 /// A reference that reaches this prominence leaves no room to exceed it.
 const FULL: f64 = 0.8;
 /// Values closer than this are equal.

@@ -42,7 +42,7 @@ pub struct Circumstances<'a> {
     pub clusters: &'a [String],
     /// The name of every member.
     pub members: &'a [String],
-    /// Whether the number of clusters was asked for, not found by the method.
+    /// Whether the number of clusters was asked for, not found.
     pub k_given: bool,
 }
 
@@ -59,7 +59,7 @@ fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
     let votes = &overview.criteria.votes;
     let agreeing = votes.iter().filter(|vote| vote.k == k).count();
     let told: Vec<String> = votes.iter().map(|vote| format!("{} {}", vote.rule, vote.k)).collect();
-    let origin = if about.k_given { "as asked for" } else { "found by the method" };
+    let origin = if about.k_given { "as asked for" } else { "found from the clusterings" };
     let rules = if votes.is_empty() {
         "the clusterings alone do not tell a number".to_owned()
     } else {
@@ -268,7 +268,7 @@ mod tests {
         let (clusters, members) = (names("", 2), names("m", 6));
         let about = Circumstances { clusters: &clusters, members: &members, k_given: false };
         let said = verdict(&overview, &about);
-        assert!(said[0].text.starts_with("2 clusters, found by the method; "));
+        assert!(said[0].text.starts_with("2 clusters, found from the clusterings; "));
         assert!(said[3].text.starts_with("2 of 6 clusterings dissent: m4 (0."), "{}", said[3].text);
         assert_eq!(
             said[4].text,
