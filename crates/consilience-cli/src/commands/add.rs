@@ -87,8 +87,8 @@ impl Base {
         match known.find(|(name, member)| *name != member.name()) {
             None => Ok(()),
             Some((name, _)) => Err(usage(format!(
-                "clustering `{}` is in the result already: rename the column, or leave it out \
-                 (--drop)",
+                "clustering `{}` is in the result already: rename the column, or take it out of \
+                 the file",
                 named(name)
             ))),
         }

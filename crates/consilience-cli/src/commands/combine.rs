@@ -15,7 +15,7 @@ use serde_json::json;
 use super::add::Base;
 use super::align::{Earlier, MOVED};
 use super::consensus::{Found, Plan, names_or_none};
-use super::folder::{self, FILES, Tables, kept};
+use super::folder::{self, FILES, OPTIONAL, Tables, kept};
 use super::report;
 use super::{Session, board};
 use crate::args::{CombineArgs, Common, ConsensusArgs, OutputArgs};
@@ -95,8 +95,10 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         Some(explained) => targets.save(&combination, explained, &session)?,
         None => Vec::new(),
     };
+    // Only an earlier result is cleared away: other files in the folder are the user's.
+    let earlier_result = args.outputs.save.as_ref().filter(|dir| dir.join(FILES[2]).exists());
     targets.write(&found, &ensemble, ids, &session)?;
-    if let Some(dir) = &args.outputs.save {
+    if let Some(dir) = earlier_result {
         folder::remove_others(dir, &saved);
     }
     if let (Some(target), Some(explained)) = (&page, &explained) {
@@ -214,7 +216,7 @@ impl Targets {
             if dir.exists() && !dir.is_dir() {
                 return Err(usage(format!("--save {} is a file: give a folder", dir.display())));
             }
-            for name in FILES {
+            for name in FILES.iter().chain(&OPTIONAL) {
                 super::check_output("--save", &dir.join(name), inputs)?;
             }
         }

@@ -21,7 +21,8 @@ pub(super) const CONVERGENCE: &str = "convergence.csv";
 /// The standings and the answers of all methods, where several were run.
 const LEADERBOARD: [&str; 2] = ["leaderboard.csv", "leaderboard-labels.csv"];
 /// The files that only some results have.
-const OPTIONAL: [&str; 6] = [WEIGHTS, CONVERGENCE, MOVED, EARLIER, LEADERBOARD[0], LEADERBOARD[1]];
+pub(super) const OPTIONAL: [&str; 6] =
+    [WEIGHTS, CONVERGENCE, MOVED, EARLIER, LEADERBOARD[0], LEADERBOARD[1]];
 
 /// The tables of a folder of results.
 pub(super) struct Tables<'a> {
@@ -102,6 +103,6 @@ pub(super) fn kept<'a>(earlier: Option<&'a Earlier>, dir: &Path) -> Option<&'a E
     let real = |path: &Path| fs::canonicalize(path).ok();
     earlier.filter(|earlier| {
         let path = real(&earlier.path);
-        path.is_some() && path == real(&dir.join(FILES[0]))
+        path.is_some() && [FILES[0], EARLIER].iter().any(|name| path == real(&dir.join(name)))
     })
 }

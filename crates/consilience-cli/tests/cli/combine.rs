@@ -210,3 +210,19 @@ fn outputs_that_the_method_lacks_are_refused_before_reading() {
         assert!(text.contains(&format!("`voting` has nothing for {option}")), "{text}");
     }
 }
+
+/// A folder may hold files of the user that are called like those of some results.
+#[test]
+fn saving_leaves_alone_what_is_of_no_result() {
+    let folder = folder_with("members.csv", "a,b\n0,0\n0,0\n1,1\n1,1\n");
+    let own = folder.path().join("leaderboard.csv");
+    fs::write(&own, "mine").unwrap();
+    let output = run(folder.path(), &["combine", "members.csv", "--k", "2", "--save", "."]);
+    assert!(output.status.success());
+    assert!(folder.path().join("result.json").exists());
+    assert_eq!(fs::read_to_string(&own).unwrap(), "mine");
+    // And what is read is not written to.
+    let output = run(folder.path(), &["combine", "leaderboard.csv", "--k", "2", "--save", "."]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&own).unwrap(), "mine");
+}

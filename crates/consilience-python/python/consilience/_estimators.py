@@ -132,7 +132,8 @@ class LabelConsensus(_Consensus):
     Parameters
     ----------
     n_clusters : int or "auto", default "auto"
-        The number of clusters; "auto" leaves it to the method.
+        The number of clusters; "auto" looks for it in the clusterings, unless the
+        method named finds its own.
     method : str, default "auto"
         The consensus method: see :func:`consilience.methods`.
     params : mapping, optional
@@ -207,7 +208,8 @@ class ConsensusClustering(_Consensus):
     Parameters
     ----------
     n_clusters : int or "auto", default "auto"
-        The number of clusters; "auto" leaves it to the method.
+        The number of clusters; "auto" looks for it in the clusterings, unless the
+        method named finds its own.
     method : str, default "auto"
         The consensus method: see :func:`consilience.methods`.
     n_members : int, default 50

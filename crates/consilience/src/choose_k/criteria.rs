@@ -1,7 +1,7 @@
 //! All rules side by side, and the number of clusters that follows from them.
 //!
 //! *Clusters or none* is told by [evidence](super::evidence). *How many* is the median of three rules
-//! that proved right on separated clusters and err in different directions on others: the
+//! that err in different directions: the
 //! longest lifetime in the tree of average link, the largest gap between prominences of groups, and the
 //! largest gap in the spectrum of the bipartite graph. Where two of them agree the median is what they
 //! say. The other rules are told and do not decide: dominating eigenvalues count the members' cells
@@ -18,7 +18,7 @@ use crate::choose_k::evidence::{Evidence, Verdict, all_prominences, evidence};
 use crate::choose_k::resampling::{KCurve, curves, end_of_growth, least_undecided, most_stable};
 use crate::choose_k::{cumulative_shares, dominating, lifetime, objects};
 use crate::ensemble::{Canonical, CoAssociation, Profiles, sample};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::{Matrix, eigenvalues};
 use crate::run::Run;
 
@@ -122,6 +122,11 @@ impl KCriteria {
         let (m, weights) = (some.len(), some.weights());
         let matrix = coassociation(&some);
         let most = m.max(1);
+        if let Some(range) = range
+            && *range.start() > canonical.len().max(1)
+        {
+            return Err(Error::TooManyClusters { k: *range.start(), distinct: canonical.len() });
+        }
         let (low, high) = match range {
             Some(range) => ((*range.start()).clamp(1, most), (*range.end()).clamp(1, most)),
             // All objects apart is no clustering.
@@ -267,6 +272,13 @@ mod tests {
         let weighted = tuples.with_weights(all.weights().to_vec()).unwrap();
         let (once, each) = (criteria(&weighted, None), criteria(&three_groups(), None));
         assert_eq!((once.recommended, once.range), (each.recommended, each.range));
+    }
+
+    #[test]
+    fn a_range_beyond_the_distinct_objects_is_refused() {
+        let few = profiles(&hard_ensemble(&[[0, 0, 1, 2], [0, 0, 1, 2]]));
+        let refused = KCriteria::new(&few, Some(&(5..=9)), &Run::new(0)).unwrap_err();
+        assert_eq!(refused, Error::TooManyClusters { k: 5, distinct: 3 });
     }
 
     #[test]

@@ -67,7 +67,7 @@ const SURROUNDINGS: f64 = 0.01;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Groups are set apart more than in any reference.
+    /// Groups are set apart more than in the references.
     Clusters,
     /// They are not, or the members have no common ground.
     NoClusters,

@@ -329,7 +329,10 @@ def _with_rare(
     # Kept tuples were found as themselves, so the lists have their own weights too.
     together = np.zeros(len(lookup))
     sums = _workers.sums_of(found.column("terms").combine_chunks())
-    together[found.column("profile").to_numpy()] = sums
+    # Tuples none of whose labels any kept one has are closest to nothing, and stay without a cluster.
+    profile = found.column("profile").to_numpy()
+    placed = profile >= 0
+    together[profile[placed]] = sums[placed]
     batch = texts.combine_chunks().to_batches()[0]
     own = lookup.find(batch, {"integers": [], "texts": []})
     # Rows that differ by a -1 that means "missing" share a profile.
