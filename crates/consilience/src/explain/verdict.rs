@@ -48,6 +48,11 @@ pub struct Circumstances<'a> {
 
 /// The verdict on a consensus.
 pub fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sentence> {
+    if overview.clusters.len() < 2 {
+        let mut sentences = vec![number(overview, about), nothing_apart()];
+        sentences.extend(camps(overview));
+        return sentences;
+    }
     let mut sentences = vec![number(overview, about), safety(overview), border(overview, about)];
     sentences.extend(dissent(overview, about));
     sentences.extend(camps(overview));
@@ -77,6 +82,14 @@ fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
     };
     let text = format!("{}, {origin}; {rules}.", counted(k, "cluster"));
     Sentence { about: "Number of clusters", tone, text }
+}
+
+/// Without a second cluster every object is safe and every member far from the consensus, which says
+/// nothing.
+fn nothing_apart() -> Sentence {
+    let text = "With fewer than two clusters no object can be in doubt and no clustering agree; ask \
+                for two or more to see the best division there is.";
+    Sentence { about: "Safe objects", tone: Tone::Caution, text: text.to_owned() }
 }
 
 fn safety(overview: &Overview) -> Sentence {
@@ -254,6 +267,17 @@ mod tests {
         assert_eq!(texts[4], "One consensus is enough: the clusterings do not fall into camps.");
         let tones: Vec<Tone> = said[1..].iter().map(|sentence| sentence.tone).collect();
         assert_eq!(tones, [Tone::Caution, Tone::Caution, Tone::Good, Tone::Good]);
+    }
+
+    #[test]
+    fn one_cluster_reassures_nobody() {
+        let mut overview = doubtful();
+        overview.clusters.truncate(1);
+        let (clusters, members) = (names("", 1), names("m", 6));
+        let about = Circumstances { clusters: &clusters, members: &members, k_given: false };
+        let said = verdict(&overview, &about);
+        assert!(said[1].text.starts_with("With fewer than two clusters"), "{}", said[1].text);
+        assert!(said[1..].iter().all(|sentence| !sentence.text.contains("100 %")));
     }
 
     #[test]
