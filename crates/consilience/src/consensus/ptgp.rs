@@ -80,7 +80,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     time: "O(u^2 r + t u^3 + u K^2 + K^3)",
     memory: "O(u^2 + K^2): six matrices of u x u",
     build: |k, settings| {
-        let mut params = PtgpParams::new(k.unwrap_or(1));
+        let mut params = PtgpParams::new(k.ok_or(Error::NeedsK { method: "ptgp" })?);
         if let Some(neighbours) = settings.integer("neighbours")? {
             params = params.neighbours(neighbours);
         }

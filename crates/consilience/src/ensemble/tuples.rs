@@ -277,7 +277,7 @@ impl Tuples {
             let error = Error::Length { what, got, expected_by, expected };
             if got == expected { Ok(()) } else { Err(error) }
         };
-        fits("the list of members", self.columns.len(), block.len())?;
+        fits("the list of members", block.len(), self.columns.len())?;
         let n = block.first().map_or(0, |member| member.labels().len());
         for member in block {
             fits(&format!("member `{}`", member.name()), member.labels().len(), n)?;
@@ -351,15 +351,6 @@ impl Tuples {
             HardMember::from_parts(column.name.clone(), labels, column.clusters.clone())
         };
         self.columns.iter().enumerate().map(member).collect()
-    }
-
-    /// How many bytes the tuples take, about.
-    pub fn bytes(&self) -> usize {
-        // An index is at most 7/8 full, and a byte beside every slot says what is there; a sum is
-        // a list of two numbers most of the time.
-        let per_tuple = 4 * self.columns.len() + 8 + 10;
-        let per_sum = if self.sums.is_some() { 24 + 32 } else { 0 };
-        self.len() * (per_tuple + per_sum)
     }
 
     /// Forgets the tuples, not the names of the clusters.
