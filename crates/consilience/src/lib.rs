@@ -11,6 +11,7 @@ pub mod explain;
 pub mod generate;
 pub mod graph;
 pub mod metrics;
+mod setters;
 #[cfg(test)]
 mod testing;
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, from the ground up.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
+    "setters",
     "error",
     "rng",
     "run",

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::Rng;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// Parameters of [MacQueen's k-means](self), not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,11 +33,9 @@ impl MacQueenParams {
         MacQueenParams { k }
     }
 
-    /// The number of centres, at least 1.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = k;
-        self
+    setters! {
+        /// The number of centres, at least 1.
+        k: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

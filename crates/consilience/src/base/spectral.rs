@@ -36,6 +36,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Matrix, eigen, eigenvalues, largest, product};
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// Eigenvalues of $L$, all in [-1, 1], that differ by less are equal.
 const TIE: f64 = 1e-9;
@@ -89,18 +90,12 @@ impl SpectralParams {
         SpectralParams { k, restarts: 10, zero_diagonal: false }
     }
 
-    /// How many starts of k-means are tried, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// How many starts of k-means are tried, at least 1.
+        restarts: usize,
 
-    /// Whether an object's affinity with itself counts as nought.
-    #[must_use]
-    pub fn zero_diagonal(mut self, zero_diagonal: bool) -> Self {
-        self.zero_diagonal = zero_diagonal;
-        self
+        /// Whether an object's affinity with itself counts as nought.
+        zero_diagonal: bool,
     }
 
     /// Proves the parameters valid, whatever the data.

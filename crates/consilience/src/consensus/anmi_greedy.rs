@@ -31,6 +31,7 @@ use crate::linalg::{Matrix, xlogx};
 use crate::metrics::anmi;
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// A move must raise the objective by more than this.
 const MARGIN: f64 = 1e-12;
@@ -91,11 +92,9 @@ impl AnmiGreedyParams {
         self
     }
 
-    /// The largest number of sweeps, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+    setters! {
+        /// The largest number of sweeps, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

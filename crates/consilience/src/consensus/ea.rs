@@ -38,6 +38,7 @@ use crate::consensus::tree::{DENSE_UP_TO, cut_tree};
 use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// How many lifetimes the diagnostics list.
 const LIFETIMES_SHOWN: usize = 50;
@@ -150,11 +151,9 @@ impl EaParams {
         self
     }
 
-    /// The smallest number of clusters, at least 1, that the lifetime rule may choose.
-    #[must_use]
-    pub fn k_min(mut self, k_min: usize) -> Self {
-        self.k_min = k_min;
-        self
+    setters! {
+        /// The smallest number of clusters, at least 1, that the lifetime rule may choose.
+        k_min: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

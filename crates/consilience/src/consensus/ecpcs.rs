@@ -40,6 +40,7 @@ use crate::ensemble::{MISSING, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, eigen};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about enhanced co-association with average link.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -82,11 +83,9 @@ impl EcpcsHcParams {
         EcpcsHcParams { k, steps: 20 }
     }
 
-    /// How far the walks go, at least 1.
-    #[must_use]
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
+    setters! {
+        /// How far the walks go, at least 1.
+        steps: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -35,6 +35,7 @@ use crate::consensus::outcome::{Consensus, Value};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about meta-clustering by propagated similarities.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -88,18 +89,12 @@ impl EcpcsMcParams {
         EcpcsMcParams { k, steps: 20, restarts: 10 }
     }
 
-    /// The length of the random walks, at least 1.
-    #[must_use]
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
-    }
+    setters! {
+        /// The length of the random walks, at least 1.
+        steps: usize,
 
-    /// How many starts of k-means are tried on the embedding, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried on the embedding, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

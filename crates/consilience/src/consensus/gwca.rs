@@ -52,6 +52,7 @@ use crate::ensemble::{Factor, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, project_to_simplex};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about generalised weighted cluster aggregation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -177,39 +178,21 @@ impl GwcaParams {
         }
     }
 
-    /// How far a member is from the consensus matrix.
-    #[must_use]
-    pub fn divergence(mut self, divergence: Divergence) -> Self {
-        self.divergence = divergence;
-        self
-    }
+    setters! {
+        /// How far a member is from the consensus matrix.
+        divergence: Divergence,
 
-    /// How much equal weights are preferred, above 0.
-    #[must_use]
-    pub fn strength(mut self, strength: f64) -> Self {
-        self.strength = strength;
-        self
-    }
+        /// How much equal weights are preferred, above 0.
+        strength: f64,
 
-    /// The largest number of rounds, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of rounds, at least 1.
+        max_iter: usize,
 
-    /// Stops when no weight changes by as much.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
-    }
+        /// Stops when no weight changes by as much.
+        tol: f64,
 
-    /// How many starts of k-means are tried in the final step, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried in the final step, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -50,6 +50,7 @@ use crate::ensemble::{Chunks, Factor, Profiles};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about the bipartite graph formulation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -123,25 +124,16 @@ impl HbgfParams {
         HbgfParams { k, partition: HbgfPartition::Spectral, restarts: 10, imbalance: 0.03 }
     }
 
-    /// How the graph is parted.
-    #[must_use]
-    pub fn partition(mut self, partition: HbgfPartition) -> Self {
-        self.partition = partition;
-        self
-    }
+    setters! {
+        /// How the graph is parted.
+        partition: HbgfPartition,
 
-    /// How much heavier than the mean a part of the balanced cut may be, as a share, at least 0.
-    #[must_use]
-    pub fn imbalance(mut self, imbalance: f64) -> Self {
-        self.imbalance = imbalance;
-        self
-    }
+        /// How much heavier than the mean a part of the balanced cut may be, as a share, at least
+        /// 0.
+        imbalance: f64,
 
-    /// How many starts of k-means are tried on the embedding, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried on the embedding, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

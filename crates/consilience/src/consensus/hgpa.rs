@@ -35,6 +35,7 @@ use crate::ensemble::{Chunks, Profiles};
 use crate::error::{Error, Result};
 use crate::graph::Hypergraph;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about hypergraph partitioning.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -98,18 +99,12 @@ impl HgpaParams {
         HgpaParams { k, imbalance: 0.05, edges: EdgeWeights::Size }
     }
 
-    /// How much heavier than the mean a part may be, as a share, at least 0.
-    #[must_use]
-    pub fn imbalance(mut self, imbalance: f64) -> Self {
-        self.imbalance = imbalance;
-        self
-    }
+    setters! {
+        /// How much heavier than the mean a part may be, as a share, at least 0.
+        imbalance: f64,
 
-    /// What cutting a cluster costs.
-    #[must_use]
-    pub fn edges(mut self, edges: EdgeWeights) -> Self {
-        self.edges = edges;
-        self
+        /// What cutting a cluster costs.
+        edges: EdgeWeights,
     }
 
     /// Proves the parameters valid, whatever the data.

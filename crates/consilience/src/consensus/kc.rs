@@ -34,6 +34,7 @@ use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Value};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about KC.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -87,18 +88,12 @@ impl KcParams {
         KcParams { k, restarts: 10, max_iter: 300 }
     }
 
-    /// The number of random starts, at least 1; the least sum of squares wins.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// The number of random starts, at least 1; the least sum of squares wins.
+        restarts: usize,
 
-    /// The largest number of iterations a restart, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+        /// The largest number of iterations a restart, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -52,6 +52,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about k-means-based consensus clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -181,39 +182,21 @@ impl KccParams {
         }
     }
 
-    /// What a clustering and a member have in common.
-    #[must_use]
-    pub fn utility(mut self, utility: Utility) -> Self {
-        self.utility = utility;
-        self
-    }
+    setters! {
+        /// What a clustering and a member have in common.
+        utility: Utility,
 
-    /// The norm of [`Utility::Lp`], above 1.
-    #[must_use]
-    pub fn p(mut self, p: f64) -> Self {
-        self.p = p;
-        self
-    }
+        /// The norm of [`Utility::Lp`], above 1.
+        p: f64,
 
-    /// Whether each member's utility is divided by that of its own labels.
-    #[must_use]
-    pub fn normalised(mut self, normalised: bool) -> Self {
-        self.normalised = normalised;
-        self
-    }
+        /// Whether each member's utility is divided by that of its own labels.
+        normalised: bool,
 
-    /// How many starts are tried, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// How many starts are tried, at least 1.
+        restarts: usize,
 
-    /// The largest number of iterations, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+        /// The largest number of iterations, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

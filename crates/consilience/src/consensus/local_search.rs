@@ -36,6 +36,7 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about local search.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -94,18 +95,12 @@ impl LocalSearchParams {
         LocalSearchParams { restarts: 5, max_iter: 100 }
     }
 
-    /// How many starts are tried, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// How many starts are tried, at least 1.
+        restarts: usize,
 
-    /// The largest number of sweeps, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+        /// The largest number of sweeps, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -39,6 +39,7 @@ use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
 use crate::ensemble::{ProfileMember, Profiles};
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about locally weighted evidence accumulation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -80,11 +81,9 @@ impl LweaParams {
         LweaParams { k, theta: 0.4 }
     }
 
-    /// How much uncertain clusters still count, above 0.
-    #[must_use]
-    pub fn theta(mut self, theta: f64) -> Self {
-        self.theta = theta;
-        self
+    setters! {
+        /// How much uncertain clusters still count, above 0.
+        theta: f64,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -34,6 +34,7 @@ use crate::consensus::outcome::{Consensus, Value};
 use crate::ensemble::{Factor, Profiles};
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about locally weighted graph partitioning.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -89,18 +90,12 @@ impl LwgpParams {
         LwgpParams { k, theta: 0.4, restarts: 10 }
     }
 
-    /// How little the uncertainty of a cluster counts, above 0.
-    #[must_use]
-    pub fn theta(mut self, theta: f64) -> Self {
-        self.theta = theta;
-        self
-    }
+    setters! {
+        /// How little the uncertainty of a cluster counts, above 0.
+        theta: f64,
 
-    /// How many starts of k-means are tried on the embedding, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried on the embedding, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

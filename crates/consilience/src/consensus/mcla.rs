@@ -36,6 +36,7 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about meta-clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -77,11 +78,9 @@ impl MclaParams {
         MclaParams { k, imbalance: 0.03 }
     }
 
-    /// How much heavier than the mean a meta-cluster may be, as a share, at least 0.
-    #[must_use]
-    pub fn imbalance(mut self, imbalance: f64) -> Self {
-        self.imbalance = imbalance;
-        self
+    setters! {
+        /// How much heavier than the mean a meta-cluster may be, as a share, at least 0.
+        imbalance: f64,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -52,6 +52,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// Below this share of all weight a component has no opinion on a member: its row of the table is
 /// uniform.
@@ -143,32 +144,18 @@ impl MmecParams {
         MmecParams { k, restarts: 10, max_iter: 200, tol: 1e-6, missing: MissingLabels::Observed }
     }
 
-    /// The number of random starts, at least 1; the highest likelihood wins.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// The number of random starts, at least 1; the highest likelihood wins.
+        restarts: usize,
 
-    /// The largest number of steps a restart, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of steps a restart, at least 1.
+        max_iter: usize,
 
-    /// The relative gain of log-likelihood, at least 0, below which a restart stops.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
-    }
+        /// The relative gain of log-likelihood, at least 0, below which a restart stops.
+        tol: f64,
 
-    /// What a step does with missing labels.
-    #[must_use]
-    pub fn missing(mut self, missing: MissingLabels) -> Self {
-        self.missing = missing;
-        self
+        /// What a step does with missing labels.
+        missing: MissingLabels,
     }
 
     /// Proves the parameters valid, whatever the data.

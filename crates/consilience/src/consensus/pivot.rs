@@ -40,6 +40,7 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about clustering by pivots.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -86,11 +87,9 @@ impl PivotParams {
         PivotParams { restarts: 10 }
     }
 
-    /// How often pivots are drawn, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+    setters! {
+        /// How often pivots are drawn, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

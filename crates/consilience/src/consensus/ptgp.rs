@@ -46,6 +46,7 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, product, symmetric_product_into, trajectory_cosines};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about partitioning by probability trajectories.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -124,11 +125,9 @@ impl PtgpParams {
         self
     }
 
-    /// How many starts of k-means are tried on the embedding, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+    setters! {
+        /// How many starts of k-means are tried on the embedding, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -25,6 +25,7 @@ use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
 use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// Shares of votes closer than this to the support count as reaching it.
 const ROUNDING: f64 = 1e-12;
@@ -74,11 +75,10 @@ impl RobustClustersParams {
         RobustClustersParams { support: 1.0 }
     }
 
-    /// The share of members, above 0 and at most 1, that must put every pair of a group together.
-    #[must_use]
-    pub fn support(mut self, support: f64) -> Self {
-        self.support = support;
-        self
+    setters! {
+        /// The share of members, above 0 and at most 1, that must put every pair of a group
+        /// together.
+        support: f64,
     }
 
     /// Proves the parameters valid, whatever the data.

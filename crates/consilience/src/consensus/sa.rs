@@ -46,6 +46,7 @@ use crate::consensus::outcome::{Consensus, Value};
 use crate::ensemble::{Factor, Profiles};
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about spectral aggregation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -108,25 +109,15 @@ impl SaParams {
         SaParams { k, epsilon: 0.8, restarts: 10, zero_diagonal: false }
     }
 
-    /// The share $\epsilon$ in (0, 1) of the trace that the dominating eigenvalues exceed.
-    #[must_use]
-    pub fn epsilon(mut self, epsilon: f64) -> Self {
-        self.epsilon = epsilon;
-        self
-    }
+    setters! {
+        /// The share $\epsilon$ in (0, 1) of the trace that the dominating eigenvalues exceed.
+        epsilon: f64,
 
-    /// How many starts of k-means are tried on the embedding, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// How many starts of k-means are tried on the embedding, at least 1.
+        restarts: usize,
 
-    /// Whether an object's affinity with itself is left out in the clustering.
-    #[must_use]
-    pub fn zero_diagonal(mut self, zero_diagonal: bool) -> Self {
-        self.zero_diagonal = zero_diagonal;
-        self
+        /// Whether an object's affinity with itself is left out in the clustering.
+        zero_diagonal: bool,
     }
 
     /// Proves the parameters valid, whatever the data.

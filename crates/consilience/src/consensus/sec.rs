@@ -35,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about spectral ensemble clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -87,18 +88,12 @@ impl SecParams {
         SecParams { k, restarts: 10, max_iter: 100 }
     }
 
-    /// How many starts are tried, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// How many starts are tried, at least 1.
+        restarts: usize,
 
-    /// The largest number of iterations of a start, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+        /// The largest number of iterations of a start, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -38,6 +38,7 @@ use crate::consensus::outcome::{Consensus, Value};
 use crate::ensemble::{Majority, NO_PROFILE, Profiles, agreement, agreement_cost};
 use crate::error::Result;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about majority voting.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -83,11 +84,9 @@ impl VotingParams {
         VotingParams { threshold: Majority::HALF }
     }
 
-    /// The share of agreeing members above which two objects are joined.
-    #[must_use]
-    pub fn threshold(mut self, threshold: Majority) -> Self {
-        self.threshold = threshold;
-        self
+    setters! {
+        /// The share of agreeing members above which two objects are joined.
+        threshold: Majority,
     }
 
     /// Proves the parameters valid, whatever the data.

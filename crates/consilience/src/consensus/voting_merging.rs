@@ -38,6 +38,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment_dense};
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about voting and merging.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -127,25 +128,15 @@ impl VotingMergingParams {
         self
     }
 
-    /// How clusters are matched.
-    #[must_use]
-    pub fn matching(mut self, matching: Matching) -> Self {
-        self.matching = matching;
-        self
-    }
+    setters! {
+        /// How clusters are matched.
+        matching: Matching,
 
-    /// How many orders of the members are tried, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// How many orders of the members are tried, at least 1.
+        restarts: usize,
 
-    /// Without `k`: the share, in [0, 1], above which two clusters are merged.
-    #[must_use]
-    pub fn threshold(mut self, threshold: f64) -> Self {
-        self.threshold = threshold;
-        self
+        /// Without `k`: the share, in [0, 1], above which two clusters are merged.
+        threshold: f64,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -47,6 +47,7 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, product};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about weighted connected triples.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -100,18 +101,12 @@ impl WctParams {
         WctParams { k, decay: 0.9, restarts: 10 }
     }
 
-    /// The largest association with a cluster that is not an object's own, in [0, 1].
-    #[must_use]
-    pub fn decay(mut self, decay: f64) -> Self {
-        self.decay = decay;
-        self
-    }
+    setters! {
+        /// The largest association with a cluster that is not an object's own, in [0, 1].
+        decay: f64,
 
-    /// How many starts of k-means are tried on the embedding, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried on the embedding, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

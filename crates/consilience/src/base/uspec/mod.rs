@@ -49,6 +49,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::Rng;
 use crate::run::Run;
+use crate::setters::setters;
 
 pub use embedding::USpecEmbedding;
 pub use representatives::Representatives;
@@ -88,40 +89,22 @@ impl USpecParams {
         USpecParams { k, representatives: 1000, neighbours: 5, restarts: 3, max_iter: 100 }
     }
 
-    /// The number of clusters, at least 1.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = k;
-        self
-    }
+    setters! {
+        /// The number of clusters, at least 1.
+        k: usize,
 
-    /// How many representatives there are, at least 1 and at least $k$; no more than there are
-    /// different rows.
-    #[must_use]
-    pub fn representatives(mut self, representatives: usize) -> Self {
-        self.representatives = representatives;
-        self
-    }
+        /// How many representatives there are, at least 1 and at least $k$; no more than there are
+        /// different rows.
+        representatives: usize,
 
-    /// To how many representatives an object is joined, at least 1.
-    #[must_use]
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = neighbours;
-        self
-    }
+        /// To how many representatives an object is joined, at least 1.
+        neighbours: usize,
 
-    /// How many starts of k-means are tried on the coordinates, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// How many starts of k-means are tried on the coordinates, at least 1.
+        restarts: usize,
 
-    /// The largest number of iterations of that k-means, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+        /// The largest number of iterations of that k-means, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

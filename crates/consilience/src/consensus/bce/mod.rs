@@ -61,6 +61,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this. Rounding decides which
 /// sweep is the last where a change is this small, so it must be far below what anyone looks at.
@@ -157,39 +158,22 @@ impl BceParams {
         BceParams { k, restarts: 10, max_iter: 200, tol: 1e-6, sweeps: 5, smoothing: 1e-6 }
     }
 
-    /// The number of random starts, at least 1; the one of highest bound after 20 steps goes on.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// The number of random starts, at least 1; the one of highest bound after 20 steps goes
+        /// on.
+        restarts: usize,
 
-    /// The largest number of steps, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of steps, at least 1.
+        max_iter: usize,
 
-    /// The relative gain of the bound, at least 0, below which it stops.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
-    }
+        /// The relative gain of the bound, at least 0, below which it stops.
+        tol: f64,
 
-    /// The largest number of sweeps over an object within a step, at least 1.
-    #[must_use]
-    pub fn sweeps(mut self, sweeps: usize) -> Self {
-        self.sweeps = sweeps;
-        self
-    }
+        /// The largest number of sweeps over an object within a step, at least 1.
+        sweeps: usize,
 
-    /// What is added to every count of labels, above 0, in mean weights of a distinct object.
-    #[must_use]
-    pub fn smoothing(mut self, smoothing: f64) -> Self {
-        self.smoothing = smoothing;
-        self
+        /// What is added to every count of labels, above 0, in mean weights of a distinct object.
+        smoothing: f64,
     }
 
     /// Proves the parameters valid, whatever the data.

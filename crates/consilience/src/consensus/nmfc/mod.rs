@@ -60,6 +60,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Matrix, minimise_on_simplex, product};
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about consensus by nonnegative matrix factorisation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -157,32 +158,18 @@ impl NmfcParams {
         }
     }
 
-    /// Whether weights of members are learned.
-    #[must_use]
-    pub fn weighted(mut self, weighted: bool) -> Self {
-        self.weighted = weighted;
-        self
-    }
+    setters! {
+        /// Whether weights of members are learned.
+        weighted: bool,
 
-    /// Where it starts.
-    #[must_use]
-    pub fn init(mut self, init: NmfcInit) -> Self {
-        self.init = init;
-        self
-    }
+        /// Where it starts.
+        init: NmfcInit,
 
-    /// How many starts are tried, of k-means or at random; at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// How many starts are tried, of k-means or at random; at least 1.
+        restarts: usize,
 
-    /// The largest number of steps, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
+        /// The largest number of steps, at least 1.
+        max_iter: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -74,6 +74,7 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::metrics::anmi;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about the robust clustering ensemble.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -212,32 +213,18 @@ impl RceParams {
         self
     }
 
-    /// The smoothing $\mu > 0$ of the low-rank term.
-    #[must_use]
-    pub fn mu(mut self, mu: f64) -> Self {
-        self.mu = mu;
-        self
-    }
+    setters! {
+        /// The smoothing $\mu > 0$ of the low-rank term.
+        mu: f64,
 
-    /// The largest number of iterations, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of iterations, at least 1.
+        max_iter: usize,
 
-    /// Stops when no entry of $\tilde A$ changes by as much.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
-    }
+        /// Stops when no entry of $\tilde A$ changes by as much.
+        tol: f64,
 
-    /// How many starts of k-means are tried in the final step, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried in the final step, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

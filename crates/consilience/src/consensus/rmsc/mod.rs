@@ -59,6 +59,7 @@ use crate::ensemble::{MISSING, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, project_to_simplex, shrink_singular_values};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// What there is to know about robust multi-view spectral clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -177,53 +178,27 @@ impl RmscParams {
         }
     }
 
-    /// The weight $\lambda > 0$ of the errors.
-    #[must_use]
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.lambda = lambda;
-        self
-    }
+    setters! {
+        /// The weight $\lambda > 0$ of the errors.
+        lambda: f64,
 
-    /// The first penalty $\mu > 0$.
-    #[must_use]
-    pub fn mu(mut self, mu: f64) -> Self {
-        self.mu = mu;
-        self
-    }
+        /// The first penalty $\mu > 0$.
+        mu: f64,
 
-    /// The growth $\rho > 1$ of the penalty.
-    #[must_use]
-    pub fn rho(mut self, rho: f64) -> Self {
-        self.rho = rho;
-        self
-    }
+        /// The growth $\rho > 1$ of the penalty.
+        rho: f64,
 
-    /// The largest number of sweeps, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of sweeps, at least 1.
+        max_iter: usize,
 
-    /// Stops when the constraints hold up to `tol` > 0.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
-    }
+        /// Stops when the constraints hold up to `tol` > 0.
+        tol: f64,
 
-    /// How the walk is made symmetric.
-    #[must_use]
-    pub fn symmetry(mut self, symmetry: Symmetry) -> Self {
-        self.symmetry = symmetry;
-        self
-    }
+        /// How the walk is made symmetric.
+        symmetry: Symmetry,
 
-    /// How many starts of k-means are tried in the final step, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
+        /// How many starts of k-means are tried in the final step, at least 1.
+        restarts: usize,
     }
 
     /// Proves the parameters valid, whatever the data.

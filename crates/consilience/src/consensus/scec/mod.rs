@@ -63,6 +63,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
+use crate::setters::setters;
 use problem::{Last, Problem, overlaps_pay};
 use update::Scratch;
 
@@ -203,39 +204,21 @@ impl ScecParams {
         self
     }
 
-    /// What a missing label is taken for. Default: uniform.
-    #[must_use]
-    pub fn missing(mut self, missing: OnMissing) -> Self {
-        self.missing = missing;
-        self
-    }
+    setters! {
+        /// What a missing label is taken for. Default: uniform.
+        missing: OnMissing,
 
-    /// Starts, of which the one with the lowest objective wins; at least 1. Default: 5.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+        /// Starts, of which the one with the lowest objective wins; at least 1. Default: 5.
+        restarts: usize,
 
-    /// How the correspondences start. Default: uniform.
-    #[must_use]
-    pub fn init(mut self, init: ScecStart) -> Self {
-        self.init = init;
-        self
-    }
+        /// How the correspondences start. Default: uniform.
+        init: ScecStart,
 
-    /// Iterations of the consensus at most, at least 1. Default: 200.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// Iterations of the consensus at most, at least 1. Default: 200.
+        max_iter: usize,
 
-    /// Stop when no entry of $M$ changes by this much. Default: 1e-4.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
+        /// Stop when no entry of $M$ changes by this much. Default: 1e-4.
+        tol: f64,
     }
 
     /// Updates of a correspondence in an iteration at most, at least 1. Default: 10.

@@ -57,6 +57,7 @@ use crate::error::{Error, Result};
 use crate::metrics::member_diversity;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
+use crate::setters::setters;
 use reassign::Reassignment;
 
 const REFERENCE: &str = "Y. Gao, S. Gu, J. Li, Z. Liao. A Weighted Consensus Function Based on \
@@ -198,25 +199,15 @@ impl WmiParams {
         WmiParams { variant, k, restarts: 3, max_iter: 100, order: WmiOrder::Random }
     }
 
-    /// How many random starts there are, at least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+    setters! {
+        /// How many random starts there are, at least 1.
+        restarts: usize,
 
-    /// The largest number of passes, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of passes, at least 1.
+        max_iter: usize,
 
-    /// The order in which a pass visits the profiles.
-    #[must_use]
-    pub fn order(mut self, order: WmiOrder) -> Self {
-        self.order = order;
-        self
+        /// The order in which a pass visits the profiles.
+        order: WmiOrder,
     }
 
     /// Proves the parameters valid, whatever the data.
