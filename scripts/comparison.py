@@ -4,11 +4,14 @@
     scripts/comparison.py methods --data DIR [--program consilience] [--draws 20] [SET ...]
     scripts/comparison.py number  --data DIR [--program consilience] [SET ...]
     scripts/comparison.py trials  [--program consilience] [--seeds 20]
+    scripts/comparison.py confidence --data DIR [--program consilience] [--draws 20] [SET ...]
 
 `methods`: a pool of 100 k-means members of 2 to sqrt(n) clusters, 10 drawn at a time, rows shuffled, the
 true number of clusters given; NMI and ARI of every method, of `auto` and of the members.
 `number`: `--k auto` on default ensembles of 50 members, beside single rules.
 `trials`: uniform noise, one Gaussian cloud, and separated clusters.
+`confidence`: whether halves of the members are sure of the same objects as all of them, and whether
+objects that are surely placed are rightly placed.
 Features are scaled as by default (zscore). Only the standard library is needed.
 """
 
@@ -214,9 +217,79 @@ def trials(options):
               + (f" (centres, found: {wrong})" if wrong else ""), flush=True)
 
 
+def ranks(values):
+    """Ranks, equal values sharing their mean."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    found, at = [0.0] * len(values), 0
+    while at < len(order):
+        end = at
+        while end < len(order) and values[order[end]] == values[order[at]]:
+            end += 1
+        for i in order[at:end]:
+            found[i] = (at + end - 1) / 2
+        at = end
+    return found
+
+
+def correlation(a, b):
+    a, b = ranks(a), ranks(b)
+    ma, mb = mean(a), mean(b)
+    va, vb = sum((x - ma) ** 2 for x in a), sum((y - mb) ** 2 for y in b)
+    if va == 0 or vb == 0:
+        return math.nan
+    return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(va * vb)
+
+
+def right_first(sure, right):
+    """How often a rightly placed object is surer than a wrongly placed one, ties by half."""
+    place = ranks(sure)
+    hits = [p for p, ok in zip(place, right) if ok]
+    if not hits or len(hits) == len(right):
+        return math.nan
+    least = len(hits) * (len(hits) - 1) / 2
+    return (sum(hits) - least) / (len(hits) * (len(right) - len(hits)))
+
+
+def confidence(options):
+    print("| set | rank correlation | mean difference | surer if right |\n|---|---|---|---|")
+    for name in options.sets or SETS:
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            features, classes = shuffled(options.data, name, folder)
+            k = len(set(classes))
+            run(options.program, "generate", features, "--drop", "label", "--size", 50, "--as-features",
+                "-o", folder / "members.csv")
+            with open(folder / "members.csv", newline="") as file:
+                header, *rows = list(csv.reader(file))
+            first = 1 if header[0] == "id" else 0
+
+            def combined(columns, file):
+                write(folder / "some.csv", ["id", *(header[c] for c in columns)],
+                      ([i, *(row[c] for c in columns)] for i, row in enumerate(rows)))
+                run(options.program, "combine", folder / "some.csv", "--id", "id", "--k", k, "-o", file)
+                with open(file, newline="") as told:
+                    told = list(csv.DictReader(told))
+                return [row["cluster"] for row in told], [float(row["confidence"]) for row in told]
+
+            labels, sure = combined(range(first, len(header)), folder / "all.csv")
+            pairs = []
+            for draw in range(options.draws):
+                half = random.Random(f"{name} {draw}").sample(range(first, len(header)), 25)
+                other = combined(sorted(half), folder / "half.csv")[1]
+                pairs.append((correlation(sure, other), mean(abs(a - b) for a, b in zip(sure, other))))
+            major = {}
+            for label, own in zip(labels, classes):
+                counts = major.setdefault(label, {})
+                counts[own] = counts.get(own, 0) + 1
+            right = [max(major[label], key=major[label].get) == own
+                     for label, own in zip(labels, classes)]
+            print(f"| {name} | {mean(p[0] for p in pairs):.2f} | {mean(p[1] for p in pairs):.3f} "
+                  f"| {right_first(sure, right):.2f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["methods", "number", "trials"])
+    parser.add_argument("what", choices=["methods", "number", "trials", "confidence"])
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--data")
     parser.add_argument("--program", default="consilience")
@@ -226,7 +299,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=2)
     options = parser.parse_intermixed_args()
-    {"methods": methods, "number": number, "trials": trials}[options.what](options)
+    {"methods": methods, "number": number, "trials": trials, "confidence": confidence}[options.what](options)
 
 
 if __name__ == "__main__":
