@@ -15,15 +15,16 @@ function axes(picture, box, of, { x, y, xs, ys }) {
 function numberCurves() {
   const { number } = data;
   const panels = [
-    ['Lifetimes', 'longest lifetime', number.lifetimes, 'how long k clusters live'],
-    ['Eigenvalues', 'largest eigengap', number.eigenvalues, 'the gap after the k-th counts'],
-    ['Shares of eigenvalues', 'dominating eigenvalues', number.shares, 'shares of the trace'],
+    ['Lifetimes', 'longest lifetime', number.lifetimes],
+    ['Prominences of groups', 'gap of prominences', [1, ...number.prominences].slice(0, number.lifetimes.length)],
+    ['Eigenvalues', 'gap of bipartite eigenvalues', number.eigenvalues],
+    ['Cumulated shares', 'dominating eigenvalues', number.shares],
   ].filter(([, , values]) => values.length > 1);
   if (!panels.length) return;
   const said = (rule) => number.votes.find(([name]) => name === rule)?.[1] ?? null;
   figure('number', {
     draw: (of, width) => {
-      const across = width > 760 ? panels.length : 1;
+      const across = width > 1000 ? panels.length : width > 520 ? 2 : 1;
       const each = width / across;
       const tall = 218;
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * Math.ceil(panels.length / across)}` });
@@ -51,8 +52,8 @@ function numberCurves() {
     },
     rows: () => {
       const most = Math.max(...panels.map((p) => p[2].length));
-      const rows = [['k', 'lifetime', 'normalised eigenvalue', 'share of eigenvalue', 'result', 'rules that say so']];
-      for (let i = 0; i < most; i += 1) rows.push([i + 1, number.lifetimes[i] ?? null, number.eigenvalues[i] ?? null, number.shares[i] ?? null, i + 1 === number.k ? 'yes' : 'no', number.votes.filter((v) => v[1] === i + 1).map((v) => v[0]).join('; ')]);
+      const rows = [['k', ...panels.map((p) => p[0].toLowerCase()), 'result', 'recommended', 'rules that say so']];
+      for (let i = 0; i < most; i += 1) rows.push([i + 1, ...panels.map((p) => p[2][i] ?? null), i + 1 === number.k ? 'yes' : 'no', i + 1 === number.recommended ? 'yes' : 'no', number.votes.filter((v) => v[1] === i + 1).map((v) => v[0]).join('; ')]);
       return rows;
     },
   });
@@ -104,17 +105,17 @@ function traceCurve() {
   });
 }
 
-/** Stability over k: consensus distributions, delta area, undecided pairs. */
+/** Stability over k: consensus distributions, delta area, undecided pairs, agreement of the draws. */
 function resampledCurves() {
   const s = data.resampled;
   if (s.ks.length < 2) return;
   const steps = s.distributions[0].length - 1;
   figure('resampled', {
     draw: (of, width) => {
-      const across = width > 720 ? 3 : 1;
+      const across = width > 1000 ? 4 : width > 520 ? 2 : 1;
       const each = width / across;
       const tall = 236;
-      const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * (3 / across)}` });
+      const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * (4 / across)}` });
       const marks = [];
       const box = (p) => ({ x: (p % across) * each + 44, y: Math.floor(p / across) * tall + 36, w: each - 60, h: 146 });
       const first = box(0);
@@ -134,7 +135,7 @@ function resampledCurves() {
         const best = chosen >= 0 ? chosen : 0;
         marks.push({ box: [x, first.y, first.w / steps, first.h], lines: [`k = ${s.ks[best]}: ${percent(s.distributions[best][i] / 1000)} of the pairs are together in at most ${percent(i / steps)} of the draws`] });
       }
-      const bars = [['Growth of the area (delta area)', s.deltas], ['Undecided pairs', s.undecided]];
+      const bars = [['Growth of the area (delta area)', s.deltas], ['Undecided pairs', s.undecided], ['Agreement of the draws', s.stability]];
       bars.forEach(([name, values], p) => {
         const own = box(p + 1);
         const most = Math.max(...values, 1e-9);
@@ -145,17 +146,22 @@ function resampledCurves() {
           xs: values.map((_, i) => [(i + 0.5) / values.length, String(s.ks[i])]).filter((_, i) => i % every === 0),
           ys: [[0, '0'], [0.5, fixed(most / 2, 2)], [1, fixed(most, 2)]],
         });
+        const told = [
+          (v, i) => (s.ks[i] === 2 ? `area ${fixed(v, 3)}` : `the area grows by ${percent(Math.max(0, v))}`),
+          (v) => `${percent(v)} of the pairs are undecided`,
+          (v) => `adjusted Rand index ${fixed(v, 3)} with all clusterings`,
+        ][p];
         values.forEach((v, i) => {
           const h = Math.max(0, (own.h * v) / most);
           picture.append(svg('rect', { x: own.x + i * step + step * 0.14, y: own.y + own.h - h, width: step * 0.72, height: Math.max(h, 0.5), fill: i === chosen ? of.accent : of.soft, 'fill-opacity': i === chosen ? 1 : 0.5 }));
-          marks.push({ box: [own.x + i * step, own.y, step, own.h + 16], lines: [`k = ${s.ks[i]}: ${p ? `${percent(v)} of the pairs are undecided` : s.ks[i] === 2 ? `area ${fixed(v, 3)}` : `the area grows by ${percent(Math.max(0, v))}`}`, ...(i === chosen ? ['the result has this many'] : [])] });
+          marks.push({ box: [own.x + i * step, own.y, step, own.h + 16], lines: [`k = ${s.ks[i]}: ${told(v, i)}`, ...(i === chosen ? ['the result has this many'] : [])] });
         });
       });
       return { svg: picture, ...fromMarks(marks) };
     },
     rows: () => [
-      ['k', 'result', 'area', 'delta area', 'undecided pairs', ...Array.from({ length: steps + 1 }, (_, i) => `pairs together in at most ${fixed(i / steps, 2)}`)],
-      ...s.ks.map((k, i) => [k, k === s.k ? 'yes' : 'no', s.areas[i], s.deltas[i], s.undecided[i], ...s.distributions[i].map((v) => v / 1000)]),
+      ['k', 'result', 'area', 'delta area', 'undecided pairs', 'agreement of the draws', ...Array.from({ length: steps + 1 }, (_, i) => `pairs together in at most ${fixed(i / steps, 2)}`)],
+      ...s.ks.map((k, i) => [k, k === s.k ? 'yes' : 'no', s.areas[i], s.deltas[i], s.undecided[i], s.stability[i], ...s.distributions[i].map((v) => v / 1000)]),
     ],
   });
 }

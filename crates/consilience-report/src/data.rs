@@ -158,15 +158,19 @@ pub struct Members {
 pub struct Number {
     /// The number of clusters of the result.
     pub k: usize,
+    /// The number that follows from the rules.
+    pub recommended: usize,
     /// What each rule says.
     pub votes: Vec<(String, usize)>,
     /// Lifetimes of 1, 2, ... clusters.
     pub lifetimes: Vec<f64>,
-    /// Eigenvalues of the normalised co-association.
+    /// Prominences of the groups beyond the first.
+    pub prominences: Vec<f64>,
+    /// Eigenvalues of the normalised bipartite graph.
     pub eigenvalues: Vec<f64>,
-    /// Shares of the eigenvalues of the co-association in its trace.
+    /// Cumulated shares of the eigenvalues of the co-association in its trace.
     pub shares: Vec<f64>,
-    /// The share of pairs with at most this co-association, from 0 to 1 in equal steps.
+    /// The share of pairs that at most 0, 1, ... of the clusterings put together.
     pub distribution: Vec<f64>,
     /// The share of undecided pairs.
     pub undecided: f64,
@@ -182,6 +186,8 @@ pub struct Resampled {
     /// For each the share of pairs that are together in at most this share of the draws, from 0 to 1
     /// in equal steps, in thousandths.
     pub distributions: Vec<Vec<u32>>,
+    /// For each how well the draws agree with all (adjusted Rand index).
+    pub stability: Vec<f64>,
     /// For each the share of undecided pairs.
     pub undecided: Vec<f64>,
     /// For each the area below the distribution.

@@ -180,8 +180,10 @@ mod tests {
             },
             number: Number {
                 k: 3,
+                recommended: 3,
                 votes: vec![("longest lifetime".to_owned(), 3)],
                 lifetimes: vec![0.123_456_789_012_345; 20],
+                prominences: vec![0.123_456_789_012_345; 20],
                 eigenvalues: vec![0.123_456_789_012_345; 20],
                 shares: vec![0.123_456_789_012_345; 20],
                 distribution: vec![0.123_456_789_012_345; 51],
@@ -191,6 +193,7 @@ mod tests {
                 k: 3,
                 ks: (2..=20).collect(),
                 distributions: vec![vec![555; 51]; 19],
+                stability: vec![0.123_456; 19],
                 undecided: vec![0.123_456; 19],
                 areas: vec![0.123_456; 19],
                 deltas: vec![0.123_456; 19],

@@ -1,10 +1,10 @@
 //! From a consensus to what its page shows. Nothing is computed by a method again.
 
+use consilience::choose_k::KCurve;
 use consilience::consensus::NO_CLUSTER;
 use consilience::ensemble::{Contingency, NO_PROFILE, Profiles};
 use consilience::explain::{
-    Blocks, Circumstances, Overview, Resampled, Sentence, Support, Tracking, consensus_order,
-    verdict,
+    Blocks, Circumstances, Overview, Sentence, Support, Tracking, consensus_order, verdict,
 };
 use consilience::linalg::Matrix;
 use consilience::{Result, Run};
@@ -23,6 +23,8 @@ const CLUSTERS: usize = 60;
 const FLOWS: usize = 24;
 /// Objects in the table of doubtful ones.
 const DOUBTFUL: usize = 60;
+/// Numbers of clusters in a curve over them.
+const NUMBERS: usize = 20;
 /// In place of a share: it is not known.
 const UNKNOWN: u32 = 9999;
 
@@ -55,7 +57,6 @@ pub struct Explained {
     /// Figures of the members and clusters.
     pub overview: Overview,
     tracking: Tracking,
-    resampled: Resampled,
     clusters: Vec<String>,
     /// What they come to, in words.
     pub verdict: Vec<Sentence>,
@@ -67,8 +68,6 @@ impl Subject<'_> {
         let k = self.numbers.len();
         let overview = Overview::new(self.profiles, self.labels, self.confidence, k, run)?;
         let tracking = Tracking::new(self.profiles, self.labels, k, run)?;
-        let most = tracking.ks.last().copied().unwrap_or(0);
-        let resampled = Resampled::new(self.profiles, most, run)?;
         let clusters: Vec<String> = match self.called {
             Some(called) => called.iter().map(|name| named(name)).collect(),
             None => self.numbers.iter().map(u32::to_string).collect(),
@@ -77,7 +76,7 @@ impl Subject<'_> {
             self.profiles.members().iter().map(|member| named(&member.name)).collect();
         let about = Circumstances { clusters: &clusters, members: &members, k_given };
         let verdict = verdict(&overview, &about);
-        Ok(Explained { overview, tracking, resampled, clusters, verdict })
+        Ok(Explained { overview, tracking, clusters, verdict })
     }
 
     /// The page of the consensus; `record` is what `result.json` holds.
@@ -115,7 +114,6 @@ impl Subject<'_> {
             ("The agreement of the clusterings", overview.members.sampled),
             ("What speaks for which number of clusters", criteria.sampled),
             ("The tracking plot", explained.tracking.sampled),
-            ("The distribution over the number of clusters", explained.resampled.sampled),
         ];
         for (what, sampled) in sampled {
             notes.extend(sampled.map(|some| {
@@ -155,14 +153,16 @@ impl Subject<'_> {
             members: self.members(overview),
             number: shown::Number {
                 k,
-                votes: criteria.votes.iter().map(|v| (v.rule.to_owned(), v.k)).collect(),
-                lifetimes: rounded(&criteria.lifetimes),
-                eigenvalues: rounded(&criteria.normalised),
-                shares: rounded(&criteria.shares),
-                distribution: rounded(&criteria.distribution),
+                recommended: criteria.recommended,
+                votes: criteria.rules.iter().map(|rule| (rule.rule.to_owned(), rule.k)).collect(),
+                lifetimes: shown_of(&criteria.lifetimes),
+                prominences: shown_of(&criteria.prominences),
+                eigenvalues: shown_of(&criteria.eigenvalues),
+                shares: shown_of(&criteria.shares),
+                distribution: rounded(&criteria.pairs),
                 undecided: rounded(&[criteria.undecided])[0],
             },
-            resampled: resampled(&explained.resampled, k),
+            resampled: resampled(&criteria.curves, explained.tracking.ks.last(), k),
             tracking: tracking(&explained.tracking, k),
             moved,
             trace: record["consensus"]["trace"]
@@ -351,17 +351,28 @@ fn tracking(found: &Tracking, k: usize) -> shown::Tracking {
     }
 }
 
-/// What stays of each number of clusters when clusterings are left out.
-fn resampled(found: &Resampled, k: usize) -> shown::Resampled {
-    let shares = |values: &Vec<f64>| values.iter().map(|x| thousandths(*x)).collect();
+/// What stays of each number of clusters up to `most` when clusterings are left out.
+fn resampled(curves: &[KCurve], most: Option<&usize>, k: usize) -> shown::Resampled {
+    let curves: Vec<&KCurve> =
+        curves.iter().filter(|curve| most.is_some_and(|most| curve.k <= *most)).collect();
+    let shares = |curve: &&KCurve| curve.distribution.iter().map(|x| thousandths(*x)).collect();
+    let values = |value: fn(&KCurve) -> f64| {
+        rounded(&curves.iter().map(|curve| value(curve)).collect::<Vec<f64>>())
+    };
     shown::Resampled {
         k,
-        ks: found.ks.clone(),
-        distributions: found.distributions.iter().map(shares).collect(),
-        undecided: rounded(&found.undecided),
-        areas: rounded(&found.areas),
-        deltas: rounded(&found.deltas),
+        ks: curves.iter().map(|curve| curve.k).collect(),
+        distributions: curves.iter().map(shares).collect(),
+        stability: values(|curve| curve.stability),
+        undecided: values(|curve| curve.undecided),
+        areas: values(|curve| curve.area),
+        deltas: values(|curve| curve.area_increase),
     }
+}
+
+/// The first numbers of a curve over the number of clusters.
+fn shown_of(curve: &[f64]) -> Vec<f64> {
+    rounded(&curve[..curve.len().min(NUMBERS)])
 }
 
 /// What moved since the earlier result, as the record tells it.

@@ -323,6 +323,8 @@ impl Saved {
     }
 
     pub(super) fn explain(&self, session: &Session) -> anyhow::Result<Explained> {
-        Ok(self.subject().explain(paper::k_given(&self.record), &session.run)?)
+        // The draws of the result's own run, or the page would differ from its own.
+        let run = session.run.with_seed(self.record["seed"].as_u64().unwrap_or(0));
+        Ok(self.subject().explain(paper::k_given(&self.record), &run)?)
     }
 }

@@ -15,7 +15,9 @@ use serde::Serialize;
 use crate::base::linkage::{Dense, Link, chain};
 use crate::choose_k::eigengap::{bipartite_eigenvalues, largest_gap};
 use crate::choose_k::evidence::{Evidence, Verdict, all_prominences, evidence};
-use crate::choose_k::resampling::{KCurve, curves, end_of_growth, least_undecided, most_stable};
+use crate::choose_k::resampling::{
+    KCurve, curves, end_of_growth, histogram, least_undecided, most_stable, undecided_share,
+};
 use crate::choose_k::{cumulative_shares, dominating, lifetime, objects};
 use crate::ensemble::{Canonical, CoAssociation, Profiles, sample};
 use crate::error::{Error, Result};
@@ -72,6 +74,11 @@ pub struct KCriteria {
     pub shares: Vec<f64>,
     /// What halves of the members say of 2, 3, ... clusters.
     pub curves: Vec<KCurve>,
+    /// The share of pairs of different objects that at most 0, 1, ... of the members put together.
+    pub pairs: Vec<f64>,
+    /// The share of pairs that more than a tenth and less than nine tenths of the members put
+    /// together.
+    pub undecided: f64,
     /// How many profiles were looked at, if not all.
     pub sampled: Option<usize>,
 }
@@ -152,6 +159,7 @@ impl KCriteria {
         let curves = curves(&some, &joins, parts.clone(), run)?;
         run.tick("number of clusters", 3, Some(4))?;
         let evidence = evidence(&canonical, SAMPLE, run)?;
+        let pairs = histogram(&some);
 
         // The i-th prominence is that of a further group: a gap after it speaks for i + 1.
         let groups: Vec<f64> = std::iter::once(1.0).chain(prominences.iter().copied()).collect();
@@ -170,7 +178,7 @@ impl KCriteria {
 
         let none = evidence.verdict == Verdict::NoClusters && low == 1;
         let (recommended, reason) = decide(&rules, none, (low, high));
-        let runner_up = runner_up(&rules, recommended);
+        let runner_up = runner_up(&rules, recommended, m);
         run.tick("number of clusters", 4, Some(4))?;
         let first = |mut values: Vec<f64>| {
             values.truncate(MOST);
@@ -188,6 +196,8 @@ impl KCriteria {
             eigenvalues: first(bipartite),
             shares: first(cumulative_shares(&shares, 1.0)),
             curves,
+            undecided: undecided_share(&pairs),
+            pairs,
             sampled: (m < profiles.len()).then_some(m),
         })
     }
@@ -226,10 +236,11 @@ fn decide(rules: &[KRule], none: bool, (low, high): (usize, usize)) -> (usize, S
     (middle.k, format!("it is the median of {}", told.join(", ")))
 }
 
-/// The number other than `recommended` that most rules say, the first of equals.
-fn runner_up(rules: &[KRule], recommended: usize) -> Option<usize> {
+/// The number other than `recommended` that most rules say, the first of equals; not that of all
+/// `m` profiles, which is no clustering.
+fn runner_up(rules: &[KRule], recommended: usize, m: usize) -> Option<usize> {
     let votes = |k: usize| rules.iter().filter(|rule| rule.k == k).count();
-    let others = rules.iter().map(|rule| rule.k).filter(|&k| k != recommended);
+    let others = rules.iter().map(|rule| rule.k).filter(|&k| k != recommended && k < m);
     others.reduce(|best, k| if votes(k) > votes(best) { k } else { best })
 }
 
@@ -303,6 +314,9 @@ mod tests {
         let labels: [i64; 40] = std::array::from_fn(|i| i as i64 % 4);
         let found = criteria(&hard_ensemble(&[labels; 6]), None);
         assert_eq!(found.recommended, 4, "{found:?}");
+        // Of 780 pairs 4 times 45 are together.
+        assert_eq!((found.undecided, found.pairs.len()), (0.0, 7));
+        assert!((found.pairs[0] - 600.0 / 780.0).abs() < 1e-12, "{:?}", found.pairs);
     }
 
     proptest! {
@@ -311,10 +325,13 @@ mod tests {
             let found = criteria(&ensemble, None);
             let u = profiles(&ensemble).len();
             prop_assert!((1..=u).contains(&found.recommended));
-            prop_assert!(found.runner_up != Some(found.recommended));
-            for curve in &found.curves {
-                prop_assert!(curve.distribution.windows(2).all(|pair| pair[0] <= pair[1]));
+            prop_assert!(found.runner_up.is_none_or(|k| k != found.recommended && k < u));
+            let distributions = found.curves.iter().map(|curve| &curve.distribution);
+            for shares in distributions.chain([&found.pairs]) {
+                prop_assert!(shares.windows(2).all(|pair| pair[0] <= pair[1]));
+                prop_assert!((shares[shares.len() - 1] - 1.0).abs() < 1e-12);
             }
+            prop_assert!((0.0..=1.0).contains(&found.undecided));
         }
 
         /// The order of members and objects is no information.

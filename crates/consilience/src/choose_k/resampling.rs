@@ -115,21 +115,28 @@ fn curve(weights: &[f64], all: &[u32], halves: &[&[u32]], k: usize, run: &Run) -
     let ensemble = Ensemble::new(members)?.with_weights(weights.to_vec())?;
     let distribution = histogram(&Profiles::new(&ensemble, run)?);
     let steps = halves.len();
-    let index = |i: usize| i as f64 / steps as f64;
-    let share = |i: usize| distribution[i] - if i == 0 { 0.0 } else { distribution[i - 1] };
-    let undecided = |i: &usize| index(*i) > UNDECIDED.0 + TIE && index(*i) < UNDECIDED.1 - TIE;
     Ok(KCurve {
         k,
         stability: stability / steps as f64,
-        undecided: (0..=steps).filter(undecided).map(share).sum(),
+        undecided: undecided_share(&distribution),
         area: distribution[..steps].iter().sum::<f64>() / steps as f64,
         area_increase: 0.0,
         distribution,
     })
 }
 
-/// The share of pairs of different objects that at most 0, 1, ... of the members put together.
-fn histogram(profiles: &Profiles) -> Vec<f64> {
+/// The share of pairs that are undecided by their distribution over equal steps of the index.
+pub(super) fn undecided_share(distribution: &[f64]) -> f64 {
+    let steps = distribution.len() - 1;
+    let index = |i: usize| i as f64 / steps as f64;
+    let share = |i: usize| distribution[i] - if i == 0 { 0.0 } else { distribution[i - 1] };
+    let undecided = |i: &usize| index(*i) > UNDECIDED.0 + TIE && index(*i) < UNDECIDED.1 - TIE;
+    (0..=steps).filter(undecided).map(share).sum()
+}
+
+/// The share of pairs of different objects that at most 0, 1, ... of the members put together; of
+/// memberships and missing labels that part of the members which the co-association is.
+pub(super) fn histogram(profiles: &Profiles) -> Vec<f64> {
     let (u, r, weights) = (profiles.len(), profiles.n_members(), profiles.weights());
     let co = CoAssociation::new(profiles);
     let mut counts = vec![0.0; r + 1];
@@ -137,7 +144,8 @@ fn histogram(profiles: &Profiles) -> Vec<f64> {
     for s in 0..u {
         co.row_into(s, 0..s, &mut row[..s]);
         for (t, index) in row[..s].iter().enumerate() {
-            counts[(index * r as f64).round() as usize] += weights[s] * weights[t];
+            // A hair's breadth keeps fractions that are a step at that step.
+            counts[((index * r as f64 - TIE).ceil() as usize).min(r)] += weights[s] * weights[t];
         }
         // Copies of one object are pairs too; with weights below 1 there are none.
         counts[r] += 0.5 * weights[s] * (weights[s] - 1.0).max(0.0);

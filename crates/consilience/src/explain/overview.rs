@@ -1,10 +1,10 @@
 //! All that is to be known of a consensus at a glance, computed on profiles.
 
+use crate::choose_k::KCriteria;
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::{NO_PROFILE, Profiles};
 use crate::error::Result;
 use crate::explain::blocks::cohesion;
-use crate::explain::criteria::Criteria;
 use crate::explain::members::MemberAgreement;
 use crate::explain::support::{Choice, Support};
 use crate::run::Run;
@@ -33,7 +33,7 @@ pub struct Overview {
     /// How the members agree.
     pub members: MemberAgreement,
     /// What the ensemble says of the number of clusters.
-    pub criteria: Criteria,
+    pub criteria: KCriteria,
 }
 
 /// What is to be known of a cluster.
@@ -71,7 +71,7 @@ impl Overview {
     ///
     /// # Cost
     ///
-    /// Time $O(u (r + k))$, and what [`MemberAgreement::new`] and [`Criteria::new`] take.
+    /// Time $O(u (r + k))$, and what [`MemberAgreement::new`] and [`KCriteria::new`] take.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Overview {
         run.tick("explaining", 2, Some(4))?;
         let members = MemberAgreement::new(profiles, labels, run)?;
         run.tick("explaining", 3, Some(4))?;
-        let criteria = Criteria::new(profiles, run)?;
+        let criteria = KCriteria::new(profiles, None, run)?;
         run.tick("explaining", 4, Some(4))?;
         Ok(Overview {
             borders: borders(&choices, &copies),

@@ -61,26 +61,17 @@ pub fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sentence> 
 
 fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
     let k = overview.clusters.len();
-    let votes = &overview.criteria.votes;
-    let agreeing = votes.iter().filter(|vote| vote.k == k).count();
-    let told: Vec<String> = votes.iter().map(|vote| format!("{} {}", vote.rule, vote.k)).collect();
+    let criteria = &overview.criteria;
     let origin = if about.k_given { "as asked for" } else { "found from the clusterings" };
-    let rules = if votes.is_empty() {
-        "the clusterings alone do not tell a number".to_owned()
-    } else {
-        format!(
-            "{} of {} rules that look at the clusterings alone say the same ({})",
-            agreeing,
-            votes.len(),
-            told.join(", ")
-        )
+    let (tone, says) = match criteria.recommended {
+        found if found == k => (Tone::Good, "the clusterings alone say the same".to_owned()),
+        1 => (Tone::Weak, "the clusterings alone say that there are none".to_owned()),
+        found if criteria.runner_up == Some(k) => {
+            (Tone::Caution, format!("the clusterings alone say {found}, with {k} as runner-up"))
+        }
+        found => (Tone::Weak, format!("the clusterings alone say {found}")),
     };
-    let tone = match 2 * agreeing {
-        double if double > votes.len() => Tone::Good,
-        0 => Tone::Weak,
-        _ => Tone::Caution,
-    };
-    let text = format!("{}, {origin}; {rules}.", counted(k, "cluster"));
+    let text = format!("{}, {origin}; {says}: {}.", counted(k, "cluster"), criteria.reason);
     Sentence { about: "Number of clusters", tone, text }
 }
 
