@@ -4,7 +4,6 @@ use std::fs;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{Args, ValueHint};
 use consilience::consensus::{NO_CLUSTER, cluster_names, method, prepare};
 use consilience::ensemble::{Ensemble, NO_PROFILE, Parted, Profiles};
@@ -22,7 +21,7 @@ use super::parts::Parts;
 use super::pipeline::correspondences;
 use super::run::{consensus_inputs, described, file_name};
 use crate::args::{Common, OutputArgs};
-use crate::errors::usage;
+use crate::errors::{data, usage};
 use crate::io::{Target, write_text};
 use crate::output::{self, named};
 
@@ -211,19 +210,18 @@ impl Saved {
     /// The record of a result.
     pub(super) fn record(path: &Path) -> anyhow::Result<Value> {
         let file = if path.is_dir() { path.join("result.json") } else { path.to_owned() };
-        let text = fs::read_to_string(&file).with_context(|| {
-            format!(
-                "{} cannot be read: name a folder that `consilience run` wrote, or its result.json",
+        let refused = |problem: &str| {
+            data(format!(
+                "{} {problem}: name a folder that `consilience run` or `combine --save` wrote, or its \
+                 result.json",
                 file.display()
-            )
-        })?;
-        let record: Value = serde_json::from_str(&text)
-            .map_err(|error| usage(format!("{} is no result: {error}", file.display())))?;
+            ))
+        };
+        let text = fs::read_to_string(&file)
+            .map_err(|error| refused(&format!("cannot be read ({})", error.kind())))?;
+        let record: Value = serde_json::from_str(&text).map_err(|_| refused("is no result"))?;
         if record["schema"] != 1 || !record["consensus"].is_object() {
-            return Err(usage(format!(
-                "{} is no result of `consilience run`: give the folder it wrote",
-                file.display()
-            )));
+            return Err(refused("is no result"));
         }
         Ok(record)
     }

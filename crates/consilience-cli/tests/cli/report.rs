@@ -70,9 +70,9 @@ fn a_result_that_is_none_is_refused() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("result.json"), "{}").unwrap();
     let output = run(folder.path(), &["report", "result.json"]);
-    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
     let output = run(folder.path(), &["report", "nowhere"]);
-    assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
 }
 
 #[test]
