@@ -63,31 +63,89 @@ fn merge_packed<const W: usize>(
     run: &Run,
 ) -> Result<Merged> {
     let n = ensemble.n_objects();
-    let width = if W == 0 { packing.width } else { W };
-    let block_rows = (BLOCK_WORDS / width).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1);
-    let part_bits = (n / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
-    let n_blocks = n.min(WAVE_WORDS / width).max(1).div_ceil(block_rows);
-
-    let mut blocks: Vec<Block> = (0..n_blocks).map(|_| Block::default()).collect();
-    let mut parts: Vec<Part> = (0..1 << part_bits).map(|_| Part::default()).collect();
+    let mut blocks = Vec::new();
+    let mut parts = parts_for(n);
     let mut map = vec![NO_PROFILE; n];
-    let wave_rows = n_blocks * block_rows;
+    let wave_rows = wave_rows(packing.width, n);
     for (wave, places) in map.chunks_mut(wave_rows).enumerate() {
         let start = wave * wave_rows;
         run.tick("merging equal objects", start as u64, Some(n as u64))?;
-        let blocks = &mut blocks[..places.len().div_ceil(block_rows)];
+        let at = Wave { start, object: start };
+        at.pass::<W>(packing, places, &mut blocks, &mut parts, ensemble.weights());
+    }
+    // The words are not needed any more; profiles' rows are read from the ensemble again.
+    drop(blocks);
+    let width = packing.width;
+    let parts: Vec<_> = parts.into_par_iter().map(|part| part.into_sums(width)).collect();
+    run.check()?;
+    let (map, first, mut weights) = number(map, &parts);
+    if let Some(exact) = ensemble.weights().filter(|weights| !sums_are_exact(weights)) {
+        weights = exact_weights(&map, first.len(), exact);
+    }
+    Ok(Merged { map, first, weights })
+}
+
+/// Empty parts for about `n` objects.
+pub(super) fn parts_for(n: usize) -> Vec<Part> {
+    let bits = (n / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
+    empty_parts(bits)
+}
+
+/// Two to the power of `bits` empty parts.
+pub(super) fn empty_parts(bits: u32) -> Vec<Part> {
+    (0..1 << bits).map(|_| Part::default()).collect()
+}
+
+/// Objects in a block whose rows have `width` words.
+fn block_rows(width: usize) -> usize {
+    (BLOCK_WORDS / width).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1)
+}
+
+/// Objects in a wave, of `n`, whose rows have `width` words.
+pub(super) fn wave_rows(width: usize, n: usize) -> usize {
+    n.min(WAVE_WORDS / width).max(1).next_multiple_of(block_rows(width))
+}
+
+/// A wave of objects: the row of the first in the columns, and its number.
+pub(super) struct Wave {
+    pub(super) start: usize,
+    pub(super) object: usize,
+}
+
+impl Wave {
+    /// Merges the rows of as many objects as there are `places` into `parts`, and writes for each
+    /// where its row appeared first. `W` is as for [`merge_packed`].
+    pub(super) fn pass<const W: usize>(
+        &self,
+        packing: &Packing,
+        places: &mut [u32],
+        blocks: &mut Vec<Block>,
+        parts: &mut [Part],
+        weights: Option<&[f64]>,
+    ) {
+        let width = if W == 0 { packing.width } else { W };
+        let block_rows = block_rows(width);
+        let part_bits = parts.len().ilog2();
+        let n_blocks = places.len().div_ceil(block_rows);
+        blocks.resize_with(blocks.len().max(n_blocks), Block::default);
+        let blocks = &mut blocks[..n_blocks];
         blocks.par_iter_mut().enumerate().for_each_init(Scratch::default, |scratch, (b, block)| {
             let first = b * block_rows;
             let len = block_rows.min(places.len() - first);
-            block.pack::<W>(packing, start + first, len, part_bits, scratch);
+            block.start = self.object + first;
+            block.pack::<W>(packing, self.start + first, len, part_bits, scratch);
         });
         let blocks = &*blocks;
         parts.par_iter_mut().enumerate().for_each(|(p, part)| {
-            part.absorb::<W>(p, blocks, width, ensemble.weights());
+            if part.outside {
+                part.put_aside(p, blocks, width);
+            } else {
+                part.absorb::<W>(p, blocks, width, weights);
+            }
         });
         places.par_chunks_mut(block_rows).zip(blocks).enumerate().for_each(
             |(b, (places, block))| {
-                for (p, part) in parts.iter().enumerate() {
+                for (p, part) in parts.iter().enumerate().filter(|(_, part)| !part.outside) {
                     let rows = block.rows_of(p);
                     let firsts = &part.found[part.found_start[b]..][..rows.len()];
                     for (&offset, &first) in block.offsets[rows].iter().zip(firsts) {
@@ -97,15 +155,6 @@ fn merge_packed<const W: usize>(
             },
         );
     }
-    // The words are not needed any more; profiles' rows are read from the ensemble again.
-    drop(blocks);
-    let parts: Vec<_> = parts.into_par_iter().map(|part| part.into_sums(width)).collect();
-    run.check()?;
-    let mut merged = number(map, &parts);
-    if let Some(weights) = ensemble.weights().filter(|weights| !sums_are_exact(weights)) {
-        merged.weights = exact_weights(&merged, weights);
-    }
-    Ok(merged)
 }
 
 /// Whether sums of these weights come out the same in any order: whole numbers with a total that
@@ -119,12 +168,26 @@ fn sums_are_exact(weights: &[f64]) -> bool {
 /// Profiles whose weights are added up by one thread at a time.
 const PROFILES: usize = 1 << 10;
 
+/// The weights of `u` profiles that `map` gives objects with these weights, or with weight 1.
+pub(super) fn summed_weights(map: &[u32], u: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    let mut sums = vec![0.0; u];
+    match weights {
+        Some(weights) if !sums_are_exact(weights) => return exact_weights(map, u, weights),
+        Some(weights) => {
+            for (&s, &weight) in map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
+                sums[s as usize] += weight;
+            }
+        }
+        None => map.iter().filter(|&&s| s != NO_PROFILE).for_each(|&s| sums[s as usize] += 1.0),
+    }
+    sums
+}
+
 /// The weights of the profiles, each rounded once: the order of the objects is no information.
-fn exact_weights(merged: &Merged, weights: &[f64]) -> Vec<f64> {
-    let u = merged.first.len();
+fn exact_weights(map: &[u32], u: usize, weights: &[f64]) -> Vec<f64> {
     // The objects of every profile, one profile after the other.
     let mut starts = vec![0usize; u + 1];
-    for &s in merged.map.iter().filter(|&&s| s != NO_PROFILE) {
+    for &s in map.iter().filter(|&&s| s != NO_PROFILE) {
         starts[s as usize + 1] += 1;
     }
     for s in 0..u {
@@ -132,7 +195,7 @@ fn exact_weights(merged: &Merged, weights: &[f64]) -> Vec<f64> {
     }
     let mut next = starts.clone();
     let mut terms = vec![0.0; starts[u]];
-    for (&s, &weight) in merged.map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
+    for (&s, &weight) in map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
         terms[next[s as usize]] = weight;
         next[s as usize] += 1;
     }
@@ -150,7 +213,7 @@ fn exact_weights(merged: &Merged, weights: &[f64]) -> Vec<f64> {
 
 /// A block of objects: their rows packed, hashed, and sorted by part.
 #[derive(Default)]
-struct Block {
+pub(super) struct Block {
     /// The first object.
     start: usize,
     /// The rows' words, row by row.
@@ -174,20 +237,18 @@ impl Block {
     fn pack<const W: usize>(
         &mut self,
         packing: &Packing,
-        start: usize,
+        row: usize,
         len: usize,
         part_bits: u32,
         scratch: &mut Scratch,
     ) {
         let width = if W == 0 { packing.width } else { W };
-        self.start = start;
         scratch.words.resize(width * len, 0);
         scratch.hashes.resize(len, 0);
-        packing.pack(start, len, &mut scratch.words);
+        packing.pack(row, len, &mut scratch.words);
         hash_rows(&scratch.words, &mut scratch.hashes);
 
-        // Two shifts, because a shift by all 64 bits is none.
-        let part_of = |hash: u64| (hash >> 1 >> (63 - part_bits)) as usize;
+        let part_of = |hash: u64| part_of(hash, part_bits);
         let n_parts = 1 << part_bits;
         let mut next = vec![0u32; n_parts + 1];
         let words = &scratch.words;
@@ -226,16 +287,25 @@ impl Block {
     }
 }
 
+/// The part of a row with this hash, among two to the power of `bits`.
+pub(super) fn part_of(hash: u64, bits: u32) -> usize {
+    // Two shifts, because a shift by all 64 bits is none.
+    (hash >> 1 >> (63 - bits)) as usize
+}
+
 /// The distinct rows whose hashes begin with the same bits.
 #[derive(Default)]
-struct Part {
+pub(super) struct Part {
     /// An open table with linear probing, at most half full: a row's tag above, its number plus one
     /// below; 0 is a free slot.
     slots: Vec<u64>,
     /// For every row its words, the bits of its weight, and the object that shows it first: what is
-    /// used together stands together.
-    records: Vec<u64>,
+    /// used together stands together. Of a part that is outside: rows that are to go there, words and
+    /// object.
+    pub(super) records: Vec<u64>,
     len: usize,
+    /// Whether its rows are kept somewhere else.
+    pub(super) outside: bool,
     /// For every row of the wave, in the order of the objects, the object that shows it first.
     found: Vec<u32>,
     /// Where in `found` the rows of every block begin.
@@ -273,10 +343,27 @@ impl Part {
         }
     }
 
+    /// Puts the rows of part `p` in `blocks` aside, with their objects.
+    fn put_aside(&mut self, p: usize, blocks: &[Block], width: usize) {
+        for block in blocks {
+            let rows = block.rows_of(p);
+            let keys = &block.keys[rows.start * width..rows.end * width];
+            for (key, &offset) in keys.chunks_exact(width).zip(&block.offsets[rows]) {
+                self.records.extend_from_slice(key);
+                self.records.push((block.start + offset as usize) as u64);
+            }
+        }
+    }
+
+    /// The bytes that its rows take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.slots) + size_of_val(&*self.records)
+    }
+
     /// The record of the row with these words, made if it is not there.
     #[expect(clippy::inline_always, reason = "only inlined does it know the width")]
     #[inline(always)]
-    fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> &mut [u64] {
+    pub(super) fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> &mut [u64] {
         let (width, stride) = (key.len(), key.len() + 2);
         let mask = self.slots.len() - 1;
         let mut at = tag as usize & mask;
@@ -302,7 +389,7 @@ impl Part {
     }
 
     /// Makes room for `more` rows that may all be new.
-    fn reserve(&mut self, more: usize) {
+    pub(super) fn reserve(&mut self, more: usize) {
         let needed = 2 * (self.len + more).max(8);
         if needed <= self.slots.len() {
             return;
@@ -330,8 +417,12 @@ impl Part {
 const CHUNK: usize = 1 << 16;
 
 /// Numbers the rows by first appearance. `map` holds for every object the one that shows its row
-/// first; `parts` hold rising first objects and their weights.
-fn number(mut map: Vec<u32>, parts: &[(Vec<u32>, Vec<f64>)]) -> Merged {
+/// first; `parts` hold rising first objects and something about their rows. Returns the number of
+/// every object's row, and of every row the first object and what was about it.
+pub(super) fn number<T: Copy + Default + Send + Sync>(
+    mut map: Vec<u32>,
+    parts: &[(Vec<u32>, Vec<T>)],
+) -> (Vec<u32>, Vec<u32>, Vec<T>) {
     // For every 64 objects which of them show something new, and how many before in the chunk do.
     let mut news = vec![(0u64, 0u32); map.len().div_ceil(64)];
     let counts: Vec<u32> = map
@@ -359,21 +450,21 @@ fn number(mut map: Vec<u32>, parts: &[(Vec<u32>, Vec<f64>)]) -> Merged {
         starts[first as usize / CHUNK] + before + below.count_ones()
     };
 
-    let (first, weights): (Vec<Vec<u32>>, Vec<Vec<f64>>) = (0..counts.len())
+    let (first, about): (Vec<Vec<u32>>, Vec<Vec<T>>) = (0..counts.len())
         .into_par_iter()
         .map(|chunk| {
             let mut firsts = vec![0; counts[chunk] as usize];
-            let mut sums = vec![0.0; counts[chunk] as usize];
+            let mut abouts = vec![T::default(); counts[chunk] as usize];
             let objects = chunk * CHUNK..(chunk + 1) * CHUNK;
-            for (first, weights) in parts {
+            for (first, about) in parts {
                 let from = first.partition_point(|&i| (i as usize) < objects.start);
                 let until = first.partition_point(|&i| (i as usize) < objects.end);
-                for (&first, &weight) in first[from..until].iter().zip(&weights[from..until]) {
+                for (&first, &about) in first[from..until].iter().zip(&about[from..until]) {
                     let at = (number(first) - starts[chunk]) as usize;
-                    (firsts[at], sums[at]) = (first, weight);
+                    (firsts[at], abouts[at]) = (first, about);
                 }
             }
-            (firsts, sums)
+            (firsts, abouts)
         })
         .unzip();
     map.par_chunks_mut(CHUNK).for_each(|map| {
@@ -381,7 +472,7 @@ fn number(mut map: Vec<u32>, parts: &[(Vec<u32>, Vec<f64>)]) -> Merged {
             *place = number(*place);
         }
     });
-    Merged { map, first: first.concat(), weights: weights.concat() }
+    (map, first.concat(), about.concat())
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod prefixes;
 mod profiles;
 mod recode;
 mod sample;
+mod stream;
 mod tuples;
 mod votes;
 
@@ -48,5 +49,6 @@ pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
 pub use recode::Integer;
 pub(crate) use sample::{drawn, sample};
+pub use stream::{BlockMerge, Distinct};
 pub use tuples::Tuples;
 pub use votes::Votes;

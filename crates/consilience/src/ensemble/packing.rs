@@ -3,11 +3,74 @@
 
 use crate::ensemble::collection::Ensemble;
 use crate::ensemble::labels::{Code, Labels, with_codes};
-use crate::ensemble::member::Member;
+use crate::ensemble::member::{HardMember, Member};
 use crate::linalg::{Matrix, vectorised};
 
 /// Objects packed at a time: a word of each stays in the first-level cache for all members.
 const TILE: usize = 1 << 10;
+
+/// Where the labels of each member stand in the words of a row: codes plus one, so that missing is 0.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    places: Vec<Place>,
+    /// Words a row.
+    pub(super) width: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    word: usize,
+    shift: u32,
+    bits: u32,
+}
+
+impl Layout {
+    /// A label takes no more bits than its member needs, which has this many clusters.
+    pub(super) fn new(clusters: impl IntoIterator<Item = usize>) -> Self {
+        Self::of_bits(clusters.into_iter().map(bits))
+    }
+
+    /// Every member may have any number of clusters.
+    pub(super) fn widest(members: usize) -> Self {
+        Self::of_bits((0..members).map(|_| u32::BITS))
+    }
+
+    fn of_bits(bits: impl Iterator<Item = u32>) -> Self {
+        let (mut words, mut used) = (0, u64::BITS);
+        let place = |bits: u32| {
+            if used + bits > u64::BITS {
+                (words, used) = (words + 1, 0);
+            }
+            used += bits;
+            Place { word: words - 1, shift: used - bits, bits }
+        };
+        let places = bits.map(place).collect();
+        Layout { places, width: words }
+    }
+
+    /// Whether there is room for members with these many clusters.
+    pub(super) fn holds(&self, clusters: &[usize]) -> bool {
+        self.places.iter().zip(clusters).all(|(place, &clusters)| bits(clusters) <= place.bits)
+    }
+
+    /// The code of member `h` plus one, 0 if missing, in the words of a row.
+    pub(super) fn plus_one(&self, row: &[u64], h: usize) -> u64 {
+        let Place { word, shift, bits } = self.places[h];
+        (row[word] >> shift) & ((1 << bits) - 1)
+    }
+
+    /// The same row in another layout, added to `to`, which is blank.
+    pub(super) fn move_to(&self, row: &[u64], other: &Layout, to: &mut [u64]) {
+        for (h, place) in other.places.iter().enumerate() {
+            to[place.word] |= self.plus_one(row, h) << place.shift;
+        }
+    }
+}
+
+/// The bits that tell apart this many clusters and missing; a member without clusters has a place too.
+fn bits(clusters: usize) -> u32 {
+    u64::BITS - (clusters.max(1) as u64).leading_zeros()
+}
 
 /// How the labels and memberships of an object are packed into words.
 pub(super) struct Packing<'a> {
@@ -25,25 +88,34 @@ enum Field<'a> {
 
 impl<'a> Packing<'a> {
     pub(super) fn new(ensemble: &'a Ensemble) -> Self {
-        let mut fields = Vec::with_capacity(ensemble.members().len());
-        let (mut words, mut used) = (0, u64::BITS);
-        for member in ensemble.members() {
-            if let Member::Hard(m) = member {
-                let bits = u64::BITS - (m.clusters().len() as u64).leading_zeros();
-                if used + bits > u64::BITS {
-                    (words, used) = (words + 1, 0);
-                }
-                fields.push(Field::Hard { labels: m.labels(), word: words - 1, shift: used });
-                used += bits;
-            }
-        }
+        let hard = ensemble.members().iter().filter_map(|member| match member {
+            Member::Hard(m) => Some(m),
+            Member::Soft(_) => None,
+        });
+        let layout = Layout::new(hard.clone().map(|m| m.clusters().len()));
+        let mut packing = Self::of_columns(&layout, hard.map(HardMember::labels));
         for member in ensemble.members() {
             if let Member::Soft(m) = member {
-                fields.push(Field::Soft { memberships: m.memberships(), word: words });
-                words += m.memberships().ncols();
+                let (memberships, word) = (m.memberships(), packing.width);
+                packing.fields.push(Field::Soft { memberships, word });
+                packing.width += memberships.ncols();
             }
         }
-        Packing { fields, width: words }
+        packing
+    }
+
+    /// Columns of labels in this layout.
+    pub(super) fn of_columns(
+        layout: &Layout,
+        columns: impl IntoIterator<Item = &'a Labels>,
+    ) -> Self {
+        let field = |(labels, place): (&'a Labels, &Place)| Field::Hard {
+            labels,
+            word: place.word,
+            shift: place.shift,
+        };
+        let fields = columns.into_iter().zip(&layout.places).map(field).collect();
+        Packing { fields, width: layout.width }
     }
 
     /// Packs `len` rows from object `start` on: word `w` of row `i` goes to `words[w * len + i]`,
@@ -105,10 +177,21 @@ pub(super) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
     );
 }
 
+/// The hash of one row, as [`hash_rows`] has it.
+pub(super) fn hash_row(row: &[u64]) -> u64 {
+    let step = |hash: u64, &word: &u64| {
+        let h = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        h ^ (h >> 29)
+    };
+    let hash = row.iter().fold(0, step);
+    let h = (hash ^ (hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    h ^ (h >> 32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::{HardMember, SoftMember};
+    use crate::ensemble::SoftMember;
 
     #[test]
     fn labels_take_the_bits_they_need_and_memberships_a_word_each() {
@@ -132,5 +215,27 @@ mod tests {
         hash_rows(&words, &mut hashes);
         assert!(hashes[0] != 0 && hashes[1] != 0 && hashes[0] != hashes[1]);
         assert_eq!(hashes[2], 0, "the row without any label");
+        for (i, &hash) in hashes.iter().enumerate() {
+            let row: Vec<u64> = words.iter().skip(i).step_by(3).copied().collect();
+            assert_eq!(hash_row(&row), hash);
+        }
+    }
+
+    #[test]
+    fn rows_move_from_layout_to_layout() {
+        let narrow = Layout::new([3, 300, 1, 255, 256, 1 << 20]);
+        assert_eq!(narrow.width, 1);
+        assert!(narrow.holds(&[3, 511, 1, 255, 511, 1 << 20]));
+        assert!(!narrow.holds(&[4, 300, 1, 255, 256, 1 << 20]));
+        let wide = Layout::widest(6);
+        assert_eq!(wide.width, 3);
+        let codes = [3, 0, 1, 255, 17, 1 << 20];
+        let mut row = [0; 3];
+        wide.places.iter().zip(codes).for_each(|(p, code)| row[p.word] |= code << p.shift);
+        let (mut there, mut back) = ([0; 1], [0; 3]);
+        wide.move_to(&row, &narrow, &mut there);
+        narrow.move_to(&there, &wide, &mut back);
+        assert_eq!(back, row);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|h| narrow.plus_one(&there, h)), codes);
     }
 }

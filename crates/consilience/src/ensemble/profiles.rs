@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::ensemble::collection::Ensemble;
 use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::ensemble::member::argmax;
-use crate::ensemble::merge::{Merged, merge};
+use crate::ensemble::merge::{Merged, merge, summed_weights};
 use crate::ensemble::profiles::gather::{gather, gather_soft};
 pub use crate::ensemble::profiles::part::Parted;
 use crate::error::{Error, Result};
@@ -190,6 +190,31 @@ impl Profiles {
         }
         crate::ensemble::collection::check_weights(&weights)?;
         Profiles { weights, ..self }.with_map(map)
+    }
+
+    /// The same profiles as those of other objects, whose weights (all 1 if there are none) are added
+    /// up; see [`with_map`](Self::with_map).
+    ///
+    /// # Errors
+    ///
+    /// As [`with_map`](Self::with_map), if the weights are not numbers > 0, one an object, and if no
+    /// object has one of the profiles.
+    pub fn of_objects(self, map: Vec<u32>, weights: Option<&[f64]>) -> Result<Self> {
+        if let Some(weights) = weights {
+            if weights.len() != map.len() {
+                return Err(Error::Length {
+                    what: "the list of object weights".to_owned(),
+                    got: weights.len(),
+                    expected_by: "the map from objects to profiles".to_owned(),
+                    expected: map.len(),
+                });
+            }
+            crate::ensemble::collection::check_weights(weights)?;
+        }
+        let profiles = self.with_map(map)?;
+        let sums = summed_weights(&profiles.map, profiles.len(), weights);
+        crate::ensemble::collection::check_weights(&sums)?;
+        Ok(Profiles { weights: sums, ..profiles })
     }
 
     fn find_missing(&self) -> bool {
