@@ -124,54 +124,93 @@ pub fn choose(
     ensemble: &Ensemble,
     run: &Run,
 ) -> Result<Choice> {
+    if let Some(choice) = without_data(named, clusters)? {
+        return Ok(choice);
+    }
+    if ensemble.is_hard() {
+        return choose_on(named, clusters, &Profiles::new(ensemble, run)?, run);
+    }
+    let (k, criteria) = match clusters {
+        Clusters::Exactly(k) => (*k, None),
+        looked_for => number(looked_for, &Profiles::new(&ensemble.hardened(), run)?, run)?,
+    };
+    let (info, reason) = if let Some(info) = named {
+        (info, None)
+    } else {
+        let found = auto(&Shape::of(&Profiles::new(ensemble, run)?), false, k, run);
+        (found.info, Some(found.reason))
+    };
+    Ok(Choice { info, reason, k: Some(k), criteria })
+}
+
+/// The same as [`choose`] for an ensemble of hard members that is merged into `profiles` already.
+///
+/// # Errors
+///
+/// As [`choose`].
+///
+/// # Panics
+///
+/// If a member is soft.
+pub fn choose_on(
+    named: Option<&'static MethodInfo>,
+    clusters: &Clusters,
+    profiles: &Profiles,
+    run: &Run,
+) -> Result<Choice> {
+    assert!(profiles.is_hard(), "soft members are hardened for one step and not for another");
+    if let Some(choice) = without_data(named, clusters)? {
+        return Ok(choice);
+    }
+    let (k, criteria) = number(clusters, profiles, run)?;
+    let (info, reason) = if let Some(info) = named {
+        (info, None)
+    } else {
+        let found = auto(&Shape::of(profiles), true, k, run);
+        (found.info, Some(found.reason))
+    };
+    Ok(Choice { info, reason, k: Some(k), criteria })
+}
+
+/// The choice, if no data are needed for it.
+fn without_data(named: Option<&'static MethodInfo>, clusters: &Clusters) -> Result<Option<Choice>> {
     if let Clusters::Between(range) = clusters
         && (range.is_empty() || *range.start() == 0)
     {
         let got = format!("{}..{}", range.start(), range.end());
         return Err(Error::parameter("k", "a range from at least 1 upwards", got));
     }
-    let own = named.is_some_and(|info| match info.chooses_k {
+    let Some(info) = named else { return Ok(None) };
+    let own = match info.chooses_k {
         ChoosesK::Always => true,
         ChoosesK::UnlessGiven => *clusters == Clusters::Auto,
         ChoosesK::Never => false,
-    });
+    };
     if own && *clusters != Clusters::Auto {
-        let name = named.map_or("auto", |info| info.name);
         return Err(Error::Unsupported {
-            method: name,
+            method: info.name,
             what: "a given number of clusters".to_owned(),
             hint: "it finds the number by itself".to_owned(),
         });
     }
-    if let (true, Some(info)) = (own, named) {
-        return Ok(Choice { info, reason: None, k: None, criteria: None });
-    }
-    let mut profiles = None;
-    let mut criteria = None;
-    let k = if let Clusters::Exactly(k) = clusters {
-        *k
-    } else {
-        let range = match clusters {
-            Clusters::Between(range) => Some(range),
-            _ => None,
-        };
-        let hard = if ensemble.is_hard() {
-            Profiles::new(ensemble, run)?
-        } else {
-            Profiles::new(&ensemble.hardened(), run)?
-        };
-        let found = KCriteria::new(&hard, range, run)?;
-        profiles = Some(hard);
-        criteria.insert(found).recommended
+    let k = if own { None } else { clusters.exactly() };
+    let decided = own || k.is_some();
+    Ok(decided.then_some(Choice { info, reason: None, k, criteria: None }))
+}
+
+/// The number of clusters that is asked for or recommended, and what speaks for it.
+fn number(
+    clusters: &Clusters,
+    profiles: &Profiles,
+    run: &Run,
+) -> Result<(usize, Option<KCriteria>)> {
+    let range = match clusters {
+        Clusters::Exactly(k) => return Ok((*k, None)),
+        Clusters::Between(range) => Some(range),
+        Clusters::Auto => None,
     };
-    let (info, reason) = if let Some(info) = named {
-        (info, None)
-    } else {
-        let profiles = profiles.map_or_else(|| Profiles::new(ensemble, run), Ok)?;
-        let found = auto(&Shape::of(&profiles), ensemble.is_hard(), k, run);
-        (found.info, Some(found.reason))
-    };
-    Ok(Choice { info, reason, k: Some(k), criteria })
+    let criteria = KCriteria::new(profiles, range, run)?;
+    Ok((criteria.recommended, Some(criteria)))
 }
 
 /// The method of this name; `None` is `auto`.

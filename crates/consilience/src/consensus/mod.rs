@@ -50,7 +50,9 @@ pub mod wct;
 pub mod wmi;
 
 pub use anmi_greedy::{AnmiGreedy, AnmiGreedyParams};
-pub use auto::{AutoMethod, Choice, Clusters, Wish, auto, auto_by_wish, choose, method_or_auto};
+pub use auto::{
+    AutoMethod, Choice, Clusters, Wish, auto, auto_by_wish, choose, choose_on, method_or_auto,
+};
 pub use bce::{Bce, BceParams};
 pub use best_member::BestMember;
 pub use combine::{cluster_names, combine, combine_from, prepare};
