@@ -167,11 +167,14 @@ impl Lookup {
         self.weights.len()
     }
 
-    /// The profile of every row of a batch of label columns, -1 where no label is known.
+    /// The profile of every row of a batch of label columns, or the closest one unless that is not
+    /// wanted; -1 where there is none.
+    #[pyo3(signature = (batch, missing, closest=true))]
     fn find<'py>(
         &self,
         batch: &Bound<'py, PyAny>,
         missing: Missing,
+        closest: bool,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let py = batch.py();
         let batch = RecordBatch::from_pyarrow_bound(batch)?;
@@ -179,7 +182,8 @@ impl Lookup {
             return Err(PyValueError::new_err("one column a member is needed"));
         }
         let members = members_of_batch(&batch, &self.names, &missing)?;
-        let found = py.detach(|| self.tuples.find(&members, &self.weights, &self.run));
+        let weights = closest.then_some(&*self.weights);
+        let found = py.detach(|| self.tuples.find(&members, weights, &self.run));
         let number = |s: u32| if s == NO_PROFILE { -1 } else { i64::from(s) };
         let found = found.map_err(to_python)?.into_iter().map(number).collect();
         Ok(PyArray1::from_vec(py, found))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -28,6 +30,9 @@ NAMES = [f"m{i}" for i in range(R)]
 @pytest.fixture(scope="module")
 def session() -> Iterator[SparkSession]:
     """A master and two workers on this machine, each a process of its own, 1 GiB in all but for Python."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        # `make test` installs it first, so there nothing is left out.
+        pytest.skip("Spark runs on Java 17 or later: `make java` installs it")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.master("local-cluster[2,1,512]").appName("consilience")
@@ -184,6 +189,42 @@ def test_rare_tuples_join_the_closest_and_are_reported(session: SparkSession) ->
     assert sorted(found.result._profiles.weights.tolist()) == [5.0, 7.0]
     clusters = answer(found.frame)["cluster"].tolist()
     assert clusters == [0] * 5 + [1] * 4 + [0] * 2 + [1]
+
+
+def test_rows_of_rare_tuples_get_what_predict_gives(session: SparkSession) -> None:
+    # Few labels, so that many tuples are equally close to several kept ones.
+    rng = np.random.default_rng(3)
+    names = list("abcde")
+    rows = pd.DataFrame(rng.integers(3, size=(300, 5)), columns=names)
+    rows["id"] = np.arange(len(rows))
+    df = spread(session, rows, 3)
+    with pytest.warns(UserWarning, match="max_profiles=12"):
+        found = cs.consensus(df, names, id="id", method="lwgp", n_clusters=3, max_profiles=12)
+    assert found.n_merged_rows_ > 100
+    expected = found.result.predict(rows[names])
+    got = answer(found.frame)
+    assert got["cluster"].tolist() == expected.tolist()
+    assert answer(found.predict(df, id="id"))["cluster"].tolist() == expected.tolist()
+    assert found.predict(rows[names]).tolist() == expected.tolist()
+    assert got["confidence"].between(0, 1).all() and (got["confidence"] > 0).all()
+
+
+@pytest.mark.parametrize(("method", "k"), [("lwgp", 3), ("scec", 3), ("voting", "auto")])
+def test_the_program_combines_a_folder_that_spark_wrote(
+    session: SparkSession, tmp_path: Path, method: str, k: Any
+) -> None:
+    rows = table(seed=9)
+    folder, out = tmp_path / "labels", tmp_path / "out.csv"
+    spread(session, rows, 5).write.parquet(str(folder))
+    again = session.read.parquet(str(folder))
+    on_spark = cs.consensus(again, NAMES, id="id", weight="w", method=method, n_clusters=k)
+    through = answer(on_spark.frame)
+    command = [os.environ["CONSILIENCE_PROGRAM"], "combine", folder, "--id", "id", "--weights", "w"]
+    command += ["--method", method, "--k", str(k), "-o", out]
+    subprocess.run(command, check=True)
+    alone = pd.read_csv(out).sort_values("id").reset_index(drop=True)
+    assert same_partition(alone["cluster"].fillna(-1).astype(int), through["cluster"])
+    np.testing.assert_allclose(alone["confidence"].fillna(0), through["confidence"], atol=1e-9)
 
 
 def test_names_types_and_new_rows(session: SparkSession) -> None:

@@ -233,14 +233,20 @@ impl Tuples {
         number
     }
 
-    /// The tuple of every object of a block, by number. A label that is not known counts as missing;
-    /// an object whose tuple is not known gets the [closest](Closest) one, one without any known label
-    /// [`NO_PROFILE`]. `weights` say which of several closest ones is the heaviest.
+    /// The tuple of every object of a block, by number, [`NO_PROFILE`] for one without any known label.
+    /// A label that is not known counts as missing. An object whose tuple is not known gets the
+    /// [closest](Closest) one, where `weights` say which of several is the heaviest, or
+    /// [`NO_PROFILE`] without weights.
     ///
     /// # Errors
     ///
     /// As [`update`](Self::update).
-    pub fn find(&self, block: &[HardMember], weights: &[f64], run: &Run) -> Result<Vec<u32>> {
+    pub fn find(
+        &self,
+        block: &[HardMember],
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<Vec<u32>> {
         let n = self.check(block, None)?;
         let (mut places, firsts) = distinct(block, n, run)?;
         let global = |(column, member): (&Column, &HardMember)| {
@@ -259,6 +265,7 @@ impl Tuples {
             if let Some(&s) = self.index.find(hash(&row), |&s| of(s) == row) {
                 return Ok(s);
             }
+            let Some(weights) = weights else { return Ok(NO_PROFILE) };
             run.check()?;
             Ok(Closest::new(&self.rows, r, weights).of(&row).unwrap_or(NO_PROFILE))
         };
@@ -451,7 +458,7 @@ mod tests {
             prop_assert_eq!(tuples.counts().iter().sum::<u64>() + unlabelled, n as u64);
 
             let known = Tuples::of_profiles(&profiles, &clusters(&members)).unwrap();
-            prop_assert_eq!(known.find(&members, profiles.weights(), &run).unwrap(), map);
+            prop_assert_eq!(known.find(&members, Some(profiles.weights()), &run).unwrap(), map);
         }
     }
 
@@ -479,12 +486,15 @@ mod tests {
         let known = Tuples::of_profiles(&profiles, &clusters(&hard(&ensemble))).unwrap();
         assert_eq!(known.row(1), rows[1]);
         let new = |labels: [Option<i64>; 3]| labels.map(|l| HardMember::from_integers("", [l]));
-        let find = |labels| known.find(&new(labels), &[1.0, 1.0, 5.0], &run).unwrap()[0];
+        let weights = [1.0, 1.0, 5.0];
+        let find = |labels| known.find(&new(labels), Some(&weights), &run).unwrap()[0];
         assert_eq!(find([Some(1), Some(1), Some(0)]), 1);
         assert_eq!(find([Some(1), None, None]), 1);
         assert_eq!(find([Some(1), Some(77), Some(77)]), 1);
         assert_eq!(find([Some(0), Some(1), Some(2)]), 2, "the heaviest of equally close ones");
         assert_eq!(find([Some(77), None, Some(78)]), NO_PROFILE);
+        let exact = |labels| known.find(&new(labels), None, &run).unwrap()[0];
+        assert_eq!(exact([Some(0), Some(1), Some(2)]), NO_PROFILE, "close is not the same");
     }
 
     #[test]

@@ -162,8 +162,8 @@ def consensus(
         does not depend on how the table is partitioned.
     max_profiles : int
         How many distinct label tuples the driver computes with. If there are more, the heaviest are
-        kept and each of the others joins the closest of them by votes; the share of rows that this
-        touches is in the answer and in a warning.
+        kept and each of the others is counted with the closest of them; its rows get the cluster that
+        ``predict`` gives. The share of rows that this touches is in the answer and in a warning.
     method, n_clusters, params, clustering_weight, missing, random_state, n_jobs, progress, memory
         As in :func:`consilience.consensus`; threads and memory are the driver's.
 
@@ -210,7 +210,7 @@ def consensus(
             stacklevel=2,
         )
     return SparkConsensus(
-        frame=_joined(df, names, carried, gone, tuples.lookup, result),
+        frame=_joined(df, names, carried, gone, tuples, result),
         result=result,
         n_rows_=tuples.rows,
         n_profiles_=tuples.n_profiles,
@@ -345,10 +345,11 @@ def _joined(
     names: list[str],
     carried: list[str],
     missing: Missing,
-    lookup: Lookup,
+    tuples: _Tuples,
     result: ConsensusResult,
 ) -> DataFrame:
     """The table with the cluster and the confidence of every row."""
+    lookup = tuples.lookup
     profiles = result._map
     known = profiles >= 0
     # One entry more: what rows without any label get, which are found as profile -1.
@@ -357,12 +358,15 @@ def _joined(
     clusters[profiles[known]] = result.labels_[known]
     confidence[profiles[known]] = result.confidence_[known]
     places, columns = _positions([*carried, *names])
+    # Only where tuples were left out is there anything to predict.
+    state = (lookup, clusters, confidence, result if tuples.merged else None)
     kernel = partial(
         _workers.look_up,
         carried=places[: len(carried)],
         labels=places[len(carried) :],
+        names=names,
         missing=missing,
-        broadcast=df.sparkSession.sparkContext.broadcast((lookup, clusters, confidence)),
+        broadcast=df.sparkSession.sparkContext.broadcast(state),
     )
     schema = _schema(
         df, carried, [("cluster", T.IntegerType()), ("confidence", T.DoubleType())]

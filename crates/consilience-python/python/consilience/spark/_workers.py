@@ -92,17 +92,37 @@ def closest_profiles(batches: Batches, *, names: Sequence[str], broadcast: Any) 
 
 
 def look_up(
-    batches: Batches, *, carried: Sequence[int], labels: Sequence[int], missing: Any, broadcast: Any
+    batches: Batches,
+    *,
+    carried: Sequence[int],
+    labels: Sequence[int],
+    names: Sequence[str],
+    missing: Any,
+    broadcast: Any,
 ) -> Batches:
-    """The cluster and confidence of every row, beside the columns that are carried along."""
-    lookup, clusters, confidence = broadcast.value
+    """The cluster and confidence of every row, beside the columns that are carried along.
+
+    Rows whose tuple was not kept are what ``predict`` makes of new rows; their confidence is the
+    support of the members.
+    """
+    lookup, clusters, confidence, result = broadcast.value
     for batch in batches:
-        found = lookup.find(batch.select(list(labels)), missing)
+        given = batch.select(list(labels))
+        found = lookup.find(given, missing, False)
         # The last entry is that of rows without any label.
+        cluster, sure = clusters[found], confidence[found]
+        rare = np.flatnonzero(found < 0)
+        if result is not None and len(rare):
+            new = Builder(missing)
+            new.add_batch(list(names), given.take(pa.array(rare)))
+            cluster[rare] = result.predict(new, n_jobs=1)
+            support = result.support(new, n_jobs=1)
+            placed = rare[cluster[rare] >= 0]
+            sure[placed] = support[cluster[rare] >= 0, cluster[placed]]
         columns = [batch.column(i) for i in carried]
-        columns += [pa.array(clusters[found]), pa.array(confidence[found])]
-        names = [f"c{i}" for i in range(len(columns))]
-        yield pa.RecordBatch.from_arrays(columns, names=names)
+        columns += [pa.array(cluster), pa.array(sure)]
+        names_out = [f"c{i}" for i in range(len(columns))]
+        yield pa.RecordBatch.from_arrays(columns, names=names_out)
 
 
 def predict(
