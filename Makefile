@@ -33,7 +33,7 @@ $(PYTHON_HOME)/ready: $(PYTHON_CRATE)/requirements-test.txt
 
 # The tests start a Spark of several processes, which runs on Java 17 or later.
 java:
-	@command -v java > /dev/null || { apt-get update -qq && \
+	@command -v java > /dev/null || test -x "$${JAVA_HOME:-/none}/bin/java" || { apt-get update -qq && \
 	    { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq default-jre-headless; }; } \
 	    || { echo "the tests of consilience.spark need Java 17 or later: install a JRE" >&2; exit 1; }
 

@@ -87,23 +87,16 @@ pub fn read_clusterings(
         }
     }
     let known: Vec<&String> = parts.iter().flat_map(|part| &part.table.names).collect();
-    let file_of = |option: &'static str, name: &String| {
-        let path = PathBuf::from(name);
-        if path.exists() {
-            return Ok(path);
-        }
-        Err(InputError::ColumnOrFile { option, name: name.clone(), known: listed(&known) })
-    };
     if let Some(name) = &options.truth
         && truth.is_none()
     {
-        let path = file_of("--truth", name)?;
+        let path = file_of("--truth", name, &known)?;
         truth = Some(read_truth(&path, ids.as_ref(), n, options, run)?);
     }
     if let Some(name) = &options.weights {
         match &weights {
             None => {
-                let path = file_of("--weights", name)?;
+                let path = file_of("--weights", name, &known)?;
                 weights = Some(read_weights(&path, ids.as_ref(), n, options, run)?);
             }
             Some(weights) => check_weights(name, weights, ids.as_ref())?,
@@ -112,6 +105,20 @@ pub fn read_clusterings(
     let members = distinct_names(members);
     warn_unlabelled(&members, ids.as_ref(), &parts, &mut warnings);
     Ok(ClusteringTable { ids, members, weights, truth, warnings })
+}
+
+/// The file that an option names, as it is none of the columns that are known.
+pub(super) fn file_of(option: &'static str, name: &str, known: &[&String]) -> Result<PathBuf> {
+    let path = PathBuf::from(name);
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(InputError::ColumnOrFile { option, name: name.to_owned(), known: listed(known) })
+}
+
+/// The roles of the columns of the only table there is.
+pub(super) fn roles(file: &str, names: &[String], options: &ReadOptions) -> Result<Vec<Role>> {
+    Clusterings { options, several: false }.roles(file, names)
 }
 
 /// One file of clusterings.
@@ -243,18 +250,12 @@ fn distinct_names(members: Vec<(String, Member)>) -> Vec<Member> {
     members.into_iter().zip(names).map(|((_, member), name)| member.renamed(name)).collect()
 }
 
-/// Warns of objects that no clustering labels.
-fn warn_unlabelled(
-    members: &[Member],
-    ids: Option<&Ids>,
-    parts: &[Part],
-    warnings: &mut Vec<String>,
-) {
-    let n = members.first().map_or(0, Member::n_objects);
-    let mut labelled = vec![false; n];
+/// Which objects some clustering labels.
+pub(super) fn labelled(members: &[Member]) -> Vec<bool> {
     fn mark<C: Code>(codes: &[C], labelled: &mut [bool]) {
         labelled.iter_mut().zip(codes).for_each(|(l, code)| *l |= *code != C::MISSING);
     }
+    let mut labelled = vec![false; members.first().map_or(0, Member::n_objects)];
     for member in members {
         match member {
             Member::Hard(hard) => match hard.labels() {
@@ -271,6 +272,18 @@ fn warn_unlabelled(
             }
         }
     }
+    labelled
+}
+
+/// Warns of objects that no clustering labels.
+fn warn_unlabelled(
+    members: &[Member],
+    ids: Option<&Ids>,
+    parts: &[Part],
+    warnings: &mut Vec<String>,
+) {
+    let labelled = labelled(members);
+    let n = labelled.len();
     let Some(first) = labelled.iter().position(|&l| !l) else { return };
     let count = labelled.iter().filter(|&&l| !l).count();
     let first = match ids {

@@ -29,7 +29,7 @@ use super::source::open_file;
 use super::table::{Column, Places, Plan, Role, Table, check_names};
 
 /// Rows a batch.
-const BATCH: usize = 1 << 16;
+pub(super) const BATCH: usize = 1 << 16;
 
 /// Reads a Parquet file.
 pub(super) fn read_parquet(
@@ -46,13 +46,7 @@ pub(super) fn read_parquet(
     })?;
     let schema = Arc::clone(metadata.schema());
     let (mut table, roles) = start(&file, &schema, plan)?;
-    let rows: i64 = metadata
-        .metadata()
-        .row_groups()
-        .iter()
-        .map(parquet::file::metadata::RowGroupMetaData::num_rows)
-        .sum();
-    let (rows, width) = (usize::try_from(rows).unwrap_or(0), table.width());
+    let (rows, width) = (count_rows(&metadata), table.width());
     let numbers = (rows as u64).saturating_mul((width * size_of::<f64>()) as u64);
     run.ask_memory(&file, numbers, "raise --memory")?;
 
@@ -113,6 +107,13 @@ pub(super) fn read_parquet(
     })?;
     table.rows = rows;
     finish(table, plan, run)
+}
+
+/// How many rows a Parquet file claims to have.
+pub(super) fn count_rows(metadata: &ArrowReaderMetadata) -> usize {
+    let groups = metadata.metadata().row_groups().iter();
+    let rows: i64 = groups.map(parquet::file::metadata::RowGroupMetaData::num_rows).sum();
+    usize::try_from(rows).unwrap_or(0)
 }
 
 /// Reads an Arrow IPC file.
@@ -262,7 +263,7 @@ fn positions(roles: &[Role], role: Role) -> Vec<usize> {
 }
 
 /// The schema with text that is read as labels in the form of dictionaries.
-fn dictionaries(schema: &Schema, roles: &[Role]) -> Schema {
+pub(super) fn dictionaries(schema: &Schema, roles: &[Role]) -> Schema {
     let fields = schema.fields().iter().zip(roles).map(|(field, role)| match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if *role == Role::Labels => {
             let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
@@ -274,7 +275,11 @@ fn dictionaries(schema: &Schema, roles: &[Role]) -> Schema {
     Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
 }
 
-fn append_column(column: &mut Column, array: &ArrayRef, missing: &Missing) -> Result<(), Flaw> {
+pub(super) fn append_column(
+    column: &mut Column,
+    array: &ArrayRef,
+    missing: &Missing,
+) -> Result<(), Flaw> {
     match column {
         Column::Labels(labels) => {
             let coded = arrays::labels(array, &|text| missing.is(text))?;
@@ -287,7 +292,7 @@ fn append_column(column: &mut Column, array: &ArrayRef, missing: &Missing) -> Re
 }
 
 /// Appends rows from arrays of numbers, each with the place of its column in the file.
-fn append_numbers(
+pub(super) fn append_numbers(
     numbers: &mut Vec<f64>,
     arrays: &[(usize, &ArrayRef)],
     rows: usize,
@@ -304,7 +309,13 @@ fn append_numbers(
     Ok(())
 }
 
-fn located(flaw: Flaw, file: &str, schema: &Schema, column: usize, row: usize) -> InputError {
+pub(super) fn located(
+    flaw: Flaw,
+    file: &str,
+    schema: &Schema,
+    column: usize,
+    row: usize,
+) -> InputError {
     let (file, column) = (file.to_owned(), schema.field(column).name().clone());
     match flaw {
         Flaw::Fraction { row: i, value } => {
@@ -323,7 +334,7 @@ fn located(flaw: Flaw, file: &str, schema: &Schema, column: usize, row: usize) -
     }
 }
 
-fn parquet_error(file: &str, error: &ParquetError) -> InputError {
+pub(super) fn parquet_error(file: &str, error: &ParquetError) -> InputError {
     let file = file.to_owned();
     match error {
         ParquetError::External(inner) if inner.is::<std::io::Error>() => {
@@ -334,7 +345,7 @@ fn parquet_error(file: &str, error: &ParquetError) -> InputError {
     }
 }
 
-fn arrow_error(file: &str, error: &ArrowError) -> InputError {
+pub(super) fn arrow_error(file: &str, error: &ArrowError) -> InputError {
     let file = file.to_owned();
     match error {
         ArrowError::IoError(_, error) => InputError::io(&file, error),

@@ -112,6 +112,18 @@ pub enum InputError {
     DuplicateId { file: String, column: String, id: String, first: Place, second: Place },
 
     #[error(
+        "`{id}` in column `{column}` stands in {}, {}, and again in {}, {}; identifiers must differ",
+        files[0], rows[0], files[1], rows[1]
+    )]
+    RepeatedId { column: String, id: String, files: Box<[String; 2]>, rows: [Place; 2] },
+
+    #[error(
+        "temporary files in {folder} fail: {problem}; make room there, name another folder by TMPDIR, \
+         or raise --memory"
+    )]
+    Temporary { folder: String, problem: String },
+
+    #[error(
         "{first} has {first_rows} rows, but {second} has {second_rows}; give --id COLUMN to join \
          them by an identifier"
     )]

@@ -4,7 +4,7 @@
 //! A *format* (`text`, `npy`, `columnar`) turns bytes into a table: columns of label codes, numbers or
 //! text, according to the role that each column's name gives it. A *meaning* (`features`,
 //! `clusterings`, `beside`) hands out the roles and checks what came back. No step holds the cells of a
-//! label column as strings.
+//! label column as strings. Clusterings in Parquet are also read without holding all labels (`rows`).
 //!
 //! Messages speak of options as the command line spells them: `--id`, `--drop`.
 
@@ -31,6 +31,7 @@ mod npy_header;
 mod parse;
 mod piece;
 mod raw;
+mod rows;
 mod source;
 mod table;
 mod text;
@@ -45,6 +46,7 @@ pub use features::{FeatureTable, read_features};
 pub use guess::Guess;
 pub use npy_header::header as npy_header;
 pub use raw::{RawColumn, RawTable, read_raw};
+pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
 pub use table::Ids;
 
 /// The kind of a file, told by its ending.

@@ -188,6 +188,8 @@ pub(super) enum Places {
     Rows,
     /// The file has lines: from row `.0` on, row `i` stands in line `i - .0 + .1`.
     Lines(Vec<(usize, usize)>),
+    /// These are rows of a larger table, by their number there.
+    Listed(Vec<usize>),
 }
 
 impl Places {
@@ -195,6 +197,7 @@ impl Places {
     pub(super) fn of(&self, row: usize) -> Place {
         match self {
             Places::Rows => Place::Row(row),
+            Places::Listed(rows) => Place::Row(rows.get(row).copied().unwrap_or(row)),
             Places::Lines(jumps) => {
                 let jump = jumps.partition_point(|&(from, _)| from <= row);
                 let (from, line) = jumps[..jump].last().copied().unwrap_or((0, 1));

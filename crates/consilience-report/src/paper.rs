@@ -109,6 +109,7 @@ fn options(command: &Value, all: &mut Vec<String>) {
         ("as_features", "--as-features"),
         ("soft", "--soft"),
         ("no_header", "--no-header"),
+        ("rows", "--rows"),
     ] {
         if command[key] == true {
             all.push(option.to_owned());

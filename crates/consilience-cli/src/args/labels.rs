@@ -15,6 +15,11 @@ use super::values::metric_names;
 /// empty, NA, NaN or (among integers) -1. Columns named NAME:CLUSTER hold the memberships of a soft
 /// clustering. Several files are joined on --id, or stand side by side.
 ///
+/// A folder stands for the Parquet files in it, which hold rows of one table, as do files called
+/// part-*.parquet and those that --rows is given for; so do Parquet files with the same columns that
+/// differ in the number of rows or, with --id, have no object in common. The summary says so. Rows of
+/// Parquet are read in pieces, and what does not fit into memory goes to disk.
+///
 /// The consensus is a table `id,cluster,confidence`: clusters are numbered from 0 by falling size, and
 /// an object that no clustering labels gets an empty cluster. Without -o it goes to stdout.
 #[derive(Args, Debug)]
@@ -30,6 +35,10 @@ Examples:
   Clusterings of three sites, joined by patient; a patient unknown to a site is missing there:
     consilience combine site-a.csv site-b.parquet site-c.tsv.gz --id patient -o consensus.csv
 
+  Rows of one table in the folder that Spark wrote, or in the files in it:
+    consilience combine labels.parquet/ --id patient -o consensus.parquet
+    consilience combine january.parquet february.parquet --rows -o consensus.parquet
+
   Everything in a folder; later, more clusterings of the same objects, from there on:
     consilience combine labels.csv --id patient --k 4 --save spring
     consilience combine more.csv --add spring --save summer
@@ -40,8 +49,9 @@ Examples:
   From a pipe, the summary as JSON:
     zcat labels.csv.gz | consilience combine - --method voting --set threshold=0.6 --json")]
 pub(crate) struct CombineArgs {
-    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
-    #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::FilePath)]
+    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin), or a
+    /// folder of .parquet
+    #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -62,6 +72,10 @@ pub(crate) struct CombineArgs {
 
     #[command(flatten)]
     pub reading: LabelReading,
+
+    /// The files, all Parquet with the same columns, hold rows of one table
+    #[arg(long, help_heading = TABLES)]
+    pub rows: bool,
 
     #[command(flatten)]
     pub outputs: OutputArgs,

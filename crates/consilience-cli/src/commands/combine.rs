@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::consensus::{Merge, Offers, Settings, Wish};
+use consilience::consensus::{Merge, Offers, Settings, Start, Wish};
 use consilience::ensemble::{CoAssociation, Ensemble, NO_PROFILE};
 use consilience::explain::scipy_linkage;
 use consilience::linalg::Matrix;
-use consilience_io::{Ids, read_clusterings};
+use consilience_io::{Format, Ids};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -17,6 +17,7 @@ use super::align::{Earlier, MOVED};
 use super::consensus::{Found, Plan, names_or_none};
 use super::folder::{self, FILES, OPTIONAL, Tables, kept};
 use super::report;
+use super::source::Source;
 use super::{Session, board};
 use crate::args::{CombineArgs, Common, ConsensusArgs, OutputArgs};
 use crate::errors::usage;
@@ -40,28 +41,22 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     };
     let plan = Plan::new(&consensus, wish)?;
     let follows = base.is_some() || consensus.align_to.is_some();
-    let targets = Targets::new(&args.outputs, &args.files, &plan, common.json, follows)?;
-    let page = report::target(&args.outputs, &args.files)?;
-
     let session = Session::new(common);
-    let clock = Instant::now();
     let mut options = args.reading.options(None, args.weights.as_deref());
-    let mut files = args.files.clone();
+    let source = Source::new(args, base.as_ref(), &mut options, &session)?;
+    let inputs = source.files();
+    refuse_among_rows(args)?;
+    let targets = Targets::new(&args.outputs, inputs, &plan, common.json, follows)?;
+    let page = report::target(&args.outputs, inputs)?;
+
+    let clock = Instant::now();
+    let all_labels = args.outputs.save.is_some() || plan.is_leaderboard();
+    let mut read = source.read(all_labels, &options, &session)?;
+    let merged = read.profiles.take();
+    let (ids, weights, n) = (read.ids.as_ref(), read.weights(), read.n);
     if let Some(base) = &base {
-        options.id = options.id.or_else(|| base.id());
-        options.weights = options.weights.or_else(|| base.weights());
-        files.insert(0, base.ensemble());
+        base.check_names(read.ensemble.members())?;
     }
-    let table = read_clusterings(&files, &options, &session.run)?;
-    table.warnings.iter().for_each(|warning| session.run.warn(warning));
-    if let Some(base) = &base {
-        base.check_names(&table.members)?;
-    }
-    let mut ensemble = Ensemble::new(table.members)?;
-    if let Some(weights) = table.weights {
-        ensemble = ensemble.with_weights(weights)?;
-    }
-    let (ids, n) = (table.ids.as_ref(), ensemble.n_objects());
     let saved = base.as_ref().map(Base::labels);
     let init = consensus.init.as_deref();
     let init =
@@ -69,10 +64,15 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let start = super::read_start(init, ids, n, &options, &session)?;
     let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
     let earlier = Earlier::read(align_to, ids, n, &options, &session)?;
-    let read = clock.elapsed().as_secs_f64();
+    let merging = merged.as_ref().map_or(0.0, |(_, seconds)| *seconds);
+    let seconds = clock.elapsed().as_secs_f64() - merging;
 
     signals::computing();
-    let mut found = plan.compute(&ensemble, start.as_deref(), &session)?;
+    let start = start.as_deref().map(|labels| Start::new(labels).weights(weights));
+    let mut found = match merged {
+        Some((profiles, compress)) => plan.compute_on(profiles, weights, start, compress, &session),
+        None => plan.compute(&read.ensemble, start, &session),
+    }?;
     if let Some(earlier) = &earlier {
         found = found.following(earlier)?;
     }
@@ -87,7 +87,10 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         ids,
         plan: &plan,
         found: &found,
-        ensemble: &ensemble,
+        files: inputs,
+        rows: source.because().is_some(),
+        ensemble: &read.ensemble,
+        weights,
     };
     let wanted = page.is_some() || args.outputs.save.is_some();
     let explained = report::of_combine(&combination, wanted, &session)?;
@@ -97,7 +100,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     };
     // Only an earlier result is cleared away: other files in the folder are the user's.
     let earlier_result = args.outputs.save.as_ref().filter(|dir| dir.join(FILES[2]).exists());
-    targets.write(&found, &ensemble, ids, &session)?;
+    targets.write(&found, &read.ensemble, ids, &session)?;
     if let Some(dir) = earlier_result {
         folder::remove_others(dir, &saved);
     }
@@ -110,12 +113,17 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     if session.json {
         let mut told = found.told(&plan);
         let seconds = json!({
-            "read": read,
+            "read": seconds,
             "compress": found.compress,
             "consensus": found.seconds,
             "write": write,
         });
         told.insert("seconds".to_owned(), seconds);
+        if let Some(because) = source.because() {
+            let rows =
+                json!({ "files": inputs.len(), "because": because, "on_disk": read.spilled });
+            told.insert("rows".to_owned(), rows);
+        }
         if let Some(board) = &found.board {
             told.insert("method_seconds".to_owned(), board::seconds(board));
         }
@@ -126,6 +134,11 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
             told.insert("output".to_owned(), json!(dir));
         }
         return output::json(&session.finished(told));
+    }
+    if let Some(because) = source.because() {
+        let disk = if read.spilled { "; distinct rows went through temporary files" } else { "" };
+        let files = output::counted(inputs.len(), "file");
+        output::note(&format!("{files} read as rows of one table, because {because}{disk}"));
     }
     output::note(&found.summary(&plan));
     if let Some(explained) = &explained {
@@ -146,7 +159,29 @@ pub(super) struct Combination<'a> {
     pub(super) ids: Option<&'a Ids>,
     pub(super) plan: &'a Plan,
     pub(super) found: &'a Found,
+    /// The files that were read, and whether they are rows of one table.
+    pub(super) files: &'a [PathBuf],
+    pub(super) rows: bool,
+    /// The members: of all objects, or of one object a distinct label tuple.
     pub(super) ensemble: &'a Ensemble,
+    /// The weights of all objects.
+    pub(super) weights: Option<&'a [f64]>,
+}
+
+/// Refuses to write a table where the next reading of the same folder would take it for rows.
+fn refuse_among_rows(args: &CombineArgs) -> anyhow::Result<()> {
+    let Some(output) = args.outputs.output.as_deref() else { return Ok(()) };
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+    let read = |path: &PathBuf| path.is_dir() && fs::canonicalize(path).ok() == folder;
+    if Format::of(output) == Some(Format::Parquet) && args.files.iter().any(read) {
+        return Err(usage(format!(
+            "-o {} is in the folder that is read, where it would be taken for rows the next time: \
+             give another place",
+            output.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Who writes where, so that no two results go to one place.
@@ -353,7 +388,7 @@ impl Targets {
             }
         }
         if let Some(target) = &self.consensus {
-            write_consensus(target, ids, &found.labels, &found.confidence(), run)?;
+            write_consensus(target, ids, &found.labels, found.confidence(), run)?;
         }
         run.check()?;
         Ok(self.stage.commit()?)

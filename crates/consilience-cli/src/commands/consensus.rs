@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use consilience::consensus::{
     Choice, ChoosesK, Clusters, Consensus, Leaderboard, METHODS, MethodInfo, Settings, Start, Stop,
-    Value as Diagnostic, Wish, auto_by_wish, choose, combine_from, leaderboard, method, prepare,
+    Value as Diagnostic, Wish, auto_by_wish, choose, choose_on, combine_from, leaderboard, method,
+    prepare,
 };
 use consilience::ensemble::{Ensemble, Majority, Member, Profiles};
 use consilience::explain::voting_convergence;
@@ -15,6 +16,7 @@ use super::align::Aligned;
 use super::{Session, board};
 use crate::args::ConsensusArgs;
 use crate::errors::{data, usage};
+use crate::io::Cells;
 use crate::output::{count, counted, listed};
 
 /// Checked methods, ready to run.
@@ -130,26 +132,59 @@ impl Plan {
     pub(super) fn compute(
         &self,
         ensemble: &Ensemble,
-        start: Option<&[Option<u32>]>,
+        start: Option<Start<'_>>,
         session: &Session,
     ) -> anyhow::Result<Found> {
         let run = &session.run;
-        let named = self.info();
-        let mut choice = choose(named, &self.clusters, ensemble, run)?;
+        if let Methods::Many(methods) = &self.methods {
+            let choice = choose(self.info(), &self.clusters, ensemble, run)?;
+            return compare(methods, choice, ensemble, session);
+        }
+        if !ensemble.is_hard() {
+            let choice = choose(self.info(), &self.clusters, ensemble, run)?;
+            let clock = Instant::now();
+            let profiles = prepare(ensemble, choice.info, run)?;
+            let compress = clock.elapsed().as_secs_f64();
+            return self.fit(choice, profiles, ensemble.weights(), start, compress, session);
+        }
+        let clock = Instant::now();
+        let profiles = Profiles::new(ensemble, run)?;
+        let compress = clock.elapsed().as_secs_f64();
+        self.compute_on(profiles, ensemble.weights(), start, compress, session)
+    }
+
+    /// Computes the consensus of `profiles`, all of hard members, which it took `compress` seconds to
+    /// make of objects with these weights.
+    pub(super) fn compute_on(
+        &self,
+        profiles: Profiles,
+        weights: Option<&[f64]>,
+        start: Option<Start<'_>>,
+        compress: f64,
+        session: &Session,
+    ) -> anyhow::Result<Found> {
+        let choice = choose_on(self.info(), &self.clusters, &profiles, &session.run)?;
+        self.fit(choice, profiles, weights, start, compress, session)
+    }
+
+    /// Runs the method that was chosen.
+    fn fit(
+        &self,
+        mut choice: Choice,
+        profiles: Profiles,
+        weights: Option<&[f64]>,
+        start: Option<Start<'_>>,
+        compress: f64,
+        session: &Session,
+    ) -> anyhow::Result<Found> {
+        let run = &session.run;
         if let Methods::One(_, reason) = &self.methods {
             choice.reason = *reason;
         }
-        if let Methods::Many(methods) = &self.methods {
-            return compare(methods, choice, ensemble, session);
-        }
         let clock = Instant::now();
-        let profiles = prepare(ensemble, choice.info, run)?;
-        let compress = clock.elapsed().as_secs_f64();
-        let clock = Instant::now();
-        let start = start.map(|labels| Start::new(labels).weights(ensemble.weights()));
         let method = choice.info.with(choice.k, &self.settings)?;
         let consensus = combine_from(&profiles, method.as_ref(), start, run)?;
-        let anmi = run.install(|| consensus.anmi(&profiles, ensemble.weights()));
+        let anmi = run.install(|| consensus.anmi(&profiles, weights));
         let seconds = clock.elapsed().as_secs_f64();
         if consensus.convergence.stop == Stop::MaxIterations {
             run.warn(&format!(
@@ -256,10 +291,13 @@ impl Found {
         }
     }
 
-    /// How sure the cluster of every object is; NaN where it has none.
-    pub(super) fn confidence(&self) -> Vec<f64> {
-        let confidence = self.consensus.object_confidence(&self.profiles);
-        confidence.into_iter().map(|c| c.unwrap_or(f64::NAN)).collect()
+    /// How sure the cluster of every object is; empty where it has none.
+    pub(super) fn confidence(&self) -> Cells<'_> {
+        Cells::Sure {
+            confidence: &self.consensus.confidence,
+            map: self.profiles.map(),
+            labels: &self.labels,
+        }
     }
 
     /// How many objects have no cluster.

@@ -60,7 +60,7 @@ impl Tables<'_> {
         let run = &session.run;
         let ids = self.ids.map(|(_, ids)| ids);
         let found = self.found;
-        write_consensus(&target(FILES[0])?, ids, &found.labels, &found.confidence(), run)?;
+        write_consensus(&target(FILES[0])?, ids, &found.labels, found.confidence(), run)?;
         write_members(&target(FILES[1])?, self.ids, self.ensemble.members(), run)?;
         if let Some(weights) = self.ensemble.weights() {
             let ids = self.ids.map(|(name, ids)| (name.to_owned(), Cells::Ids(ids)));

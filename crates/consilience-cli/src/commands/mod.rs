@@ -22,6 +22,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 mod run;
 mod score;
+mod source;
 mod suspicions;
 mod terminal;
 

@@ -1,6 +1,6 @@
 //! Profiles of a consensus where a balanced cut parted equal objects.
 
-use consilience::ensemble::{Ensemble, Parted};
+use consilience::ensemble::Parted;
 use consilience_io::Ids;
 use consilience_report::Subject;
 use consilience_report::data::Truth;
@@ -13,10 +13,10 @@ use super::report::names;
 pub(super) struct Parts(Option<(Parted, Vec<f64>)>);
 
 impl Parts {
-    /// The parts of what was found.
-    pub(super) fn of(found: &Found, ensemble: &Ensemble) -> Self {
+    /// The parts of what was found of objects with these weights.
+    pub(super) fn of(found: &Found, weights: Option<&[f64]>) -> Self {
         Parts(found.consensus.parted.as_ref().map(|labels| {
-            let parted = found.profiles.parted(labels, ensemble.weights());
+            let parted = found.profiles.parted(labels, weights);
             let sure = &found.consensus.confidence;
             let sure = parted.origin.iter().map(|&s| sure[s as usize]).collect();
             (parted, sure)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use consilience::consensus::cluster_names;
+use consilience::consensus::{Start, cluster_names};
 use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
 use consilience::explain::Sentence;
 use consilience::linalg::Matrix;
@@ -132,7 +132,9 @@ fn run_in(
         ensemble = ensemble.with_weights(weights.to_vec())?;
     }
     let generate = clock.elapsed().as_secs_f64();
-    let mut found = plan.compute(&ensemble, input.start.as_deref(), session)?;
+    let start = input.start.as_deref();
+    let start = start.map(|labels| Start::new(labels).weights(ensemble.weights()));
+    let mut found = plan.compute(&ensemble, start, session)?;
     if let Some(earlier) = &input.earlier {
         found = found.following(earlier)?;
     }
@@ -157,7 +159,7 @@ fn run_in(
     let scaler = recipe.scaler(input.values)?;
     let scatter = Scatter::new(input.values, input.features, |rows| scaler.apply(rows), run)?;
     told["scatter"] = scatter.told();
-    let parts = Parts::of(&found, &ensemble);
+    let parts = Parts::of(&found, ensemble.weights());
     let clusters = cluster_names(&ensemble, found.choice.info);
     let truth = scores.as_ref().map(|scores| scores.shown(&found.numbers));
     let subject = parts.subject(&found, &clusters, ids, truth);

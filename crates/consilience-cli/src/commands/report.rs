@@ -103,8 +103,8 @@ pub(super) fn of_combine(
     if !wanted && (session.json || !std::io::stderr().is_terminal()) {
         return Ok(None);
     }
-    let Combination { found, ensemble, ids, plan, .. } = *combination;
-    let parts = Parts::of(found, ensemble);
+    let Combination { found, ensemble, weights, ids, plan, .. } = *combination;
+    let parts = Parts::of(found, weights);
     let clusters = cluster_names(ensemble, found.choice.info);
     let subject = parts.subject(found, &clusters, ids, None);
     let explained = subject.explain(plan.k_given(), &session.run)?;
@@ -121,8 +121,8 @@ pub(super) fn of_combine(
 fn record(combination: &Combination<'_>, session: &Session) -> anyhow::Result<Value> {
     let Combination { args, consensus, base, earlier, id, plan, found, ensemble, .. } =
         *combination;
-    let mut inputs =
-        args.files.iter().map(|path| described(path)).collect::<Result<Vec<_>, _>>()?;
+    let files = combination.files.iter();
+    let mut inputs = files.map(|path| described(path)).collect::<Result<Vec<_>, _>>()?;
     inputs.extend(base.map(Base::described).transpose()?.into_iter().flatten());
     // A saved result that clusterings are added to is what clusters are called after.
     let earlier = earlier.filter(|_| consensus.align_to.is_some());
@@ -156,13 +156,14 @@ fn record(combination: &Combination<'_>, session: &Session) -> anyhow::Result<Va
             "drop": args.reading.drop,
             "missing": args.reading.missing,
             "no_header": args.reading.no_header,
+            "rows": combination.rows,
         },
         "seed": session.run.seed(),
         "inputs": inputs,
         "data": {
             "n": found.profiles.n_objects(),
             "id": id,
-            "weighted": ensemble.weights().is_some(),
+            "weighted": combination.weights.is_some(),
         },
         "ensemble": { "size": ensemble.members().len(), "members": members.collect::<Vec<_>>() },
         "consensus": found.told(plan),

@@ -34,6 +34,8 @@ pub(crate) enum Cells<'a> {
     /// A column of a matrix about profiles, told of objects; the third part is the profile of
     /// every object, [`NO_PROFILE`] for an empty cell.
     Expanded(&'a Matrix, usize, &'a [u32]),
+    /// How sure objects' labels are: of an object with a label what `confidence` says of its profile.
+    Sure { confidence: &'a [f64], map: &'a [u32], labels: &'a [Option<u32>] },
 }
 
 /// One cell.
@@ -57,7 +59,7 @@ impl Cells<'_> {
             Cells::Labels(member) => member.labels().len(),
             Cells::Numbers(cells) => cells.len(),
             Cells::Column(matrix, _) | Cells::Membership(matrix, _) => matrix.nrows(),
-            Cells::Expanded(_, _, map) => map.len(),
+            Cells::Expanded(_, _, map) | Cells::Sure { map, .. } => map.len(),
         }
     }
 
@@ -84,6 +86,10 @@ impl Cells<'_> {
                 NO_PROFILE => Cell::Empty,
                 s => number(matrix[(s as usize, *j)]),
             },
+            Cells::Sure { confidence, map, labels } => match (labels[i], map[i]) {
+                (None, _) | (_, NO_PROFILE) => Cell::Empty,
+                (Some(_), s) => number(confidence[s as usize]),
+            },
         }
     }
 }
@@ -109,9 +115,11 @@ impl Cells<'_> {
                 None => Kind::Text,
             },
             Cells::Rows(_) | Cells::Integers(_) | Cells::Clusters(_) => Kind::Integers,
-            Cells::Numbers(_) | Cells::Column(..) | Cells::Membership(..) | Cells::Expanded(..) => {
-                Kind::Numbers
-            }
+            Cells::Numbers(_)
+            | Cells::Column(..)
+            | Cells::Membership(..)
+            | Cells::Expanded(..)
+            | Cells::Sure { .. } => Kind::Numbers,
         }
     }
 
@@ -120,6 +128,14 @@ impl Cells<'_> {
         if let Cells::Labels(member) = self {
             let names = names_as_integers(member).expect("asked of columns of integers only");
             return rows.map(|i| member.labels().get(i).map(|c| names[c])).collect();
+        }
+        // What there may be very many of, without asking cell by cell what it is.
+        match self {
+            Cells::Rows(_) => return rows.map(|i| Some(i as i64)).collect(),
+            Cells::Clusters(cells) => {
+                return cells[rows].iter().map(|cell| cell.map(i64::from)).collect();
+            }
+            _ => {}
         }
         let integer = |i| match self.get(i) {
             Cell::Integer(value) => Some(value),

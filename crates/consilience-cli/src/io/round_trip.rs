@@ -167,7 +167,8 @@ fn the_consensus_has_three_columns_and_an_empty_cell_for_no_cluster() {
     let (clusters, confidence) = ([Some(1), None], [0.75, f64::NAN]);
     let write = |name: &str, ids: Option<&Ids>| {
         let target = Target::table(path(name)).unwrap();
-        write_consensus(&target, ids, &clusters, &confidence, &run()).unwrap();
+        let confidence = Cells::Numbers(confidence.as_slice().into());
+        write_consensus(&target, ids, &clusters, confidence, &run()).unwrap();
     };
     write("c.csv", Some(&ids));
     assert_eq!(

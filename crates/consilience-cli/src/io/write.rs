@@ -50,13 +50,13 @@ pub(crate) fn write_consensus(
     target: &Target,
     ids: Option<&Ids>,
     clusters: &[Option<u32>],
-    confidence: &[f64],
+    confidence: Cells<'_>,
     run: &Run,
 ) -> Result<(), OutputError> {
     let columns = [
         ("id".to_owned(), id_cells(ids, clusters.len())),
         ("cluster".to_owned(), Cells::Clusters(clusters)),
-        ("confidence".to_owned(), Cells::Numbers(confidence.into())),
+        ("confidence".to_owned(), confidence),
     ];
     let arrays = matches!(target.format()?, Format::Npy);
     write_table(target, if arrays { &columns[1..2] } else { &columns }, run)

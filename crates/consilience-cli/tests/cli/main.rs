@@ -15,6 +15,7 @@ mod methods;
 mod preset;
 mod report;
 mod reproduce;
+mod rows;
 mod run;
 mod score;
 
