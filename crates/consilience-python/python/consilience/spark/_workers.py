@@ -91,6 +91,13 @@ def closest_profiles(batches: Batches, *, names: Sequence[str], broadcast: Any) 
         yield pa.RecordBatch.from_arrays(columns, names=["profile", "weight"])
 
 
+def _members(batch: pa.RecordBatch, names: Sequence[str], missing: Any) -> Builder:
+    """The labels of a batch; whoever asks about them takes them away."""
+    members = Builder(missing)
+    members.add_batch(list(names), batch)
+    return members
+
+
 def look_up(
     batches: Batches,
     *,
@@ -113,10 +120,9 @@ def look_up(
         cluster, sure = clusters[found], confidence[found]
         rare = np.flatnonzero(found < 0)
         if result is not None and len(rare):
-            new = Builder(missing)
-            new.add_batch(list(names), given.take(pa.array(rare)))
-            cluster[rare] = result.predict(new, n_jobs=1)
-            support = result.support(new, n_jobs=1)
+            rows = given.take(pa.array(rare))
+            cluster[rare] = result.predict(_members(rows, names, missing), n_jobs=1)
+            support = result.support(_members(rows, names, missing), n_jobs=1)
             placed = rare[cluster[rare] >= 0]
             sure[placed] = support[cluster[rare] >= 0, cluster[placed]]
         columns = [batch.column(i) for i in carried]
@@ -137,8 +143,7 @@ def predict(
     """The clusters of new rows, as the local ``predict`` gives them."""
     result = broadcast.value
     for batch in batches:
-        new = Builder(missing)
-        new.add_batch(list(names), batch.select(list(labels)))
+        new = _members(batch.select(list(labels)), names, missing)
         columns = [batch.column(i) for i in carried]
         columns.append(pa.array(result.predict(new, n_jobs=1).astype(np.int32)))
         names_out = [f"c{i}" for i in range(len(columns))]
