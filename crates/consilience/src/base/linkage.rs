@@ -13,6 +13,7 @@
 
 use rayon::prelude::*;
 
+use crate::ensemble::tally;
 use crate::error::Result;
 use crate::graph::UnionFind;
 use crate::linalg::{Matrix, vectorised};
@@ -194,6 +195,7 @@ impl Store for Dense {
     fn nearest(&self, a: u32) -> (u32, f64) {
         let row = self.values.row(a as usize);
         let mass = self.mass[a as usize];
+        tally(self.groups.len());
         let mut best = (u32::MAX, f64::NEG_INFINITY);
         for &b in &self.groups {
             if b != a {
@@ -297,6 +299,7 @@ impl Factored {
         let range = first..first + totals.len();
         totals.fill(0.0);
         let (support, coordinates) = (&self.support[a as usize], &self.coordinates);
+        tally(support.len() * totals.len());
         vectorised(
             #[inline(always)]
             || {

@@ -15,6 +15,8 @@ pub mod cspa;
 pub mod ea;
 pub mod ecpcs;
 pub mod ecpcs_mc;
+#[cfg(test)]
+mod growth;
 pub mod gwca;
 pub mod hbgf;
 pub mod hgpa;

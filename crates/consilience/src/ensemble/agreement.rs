@@ -25,6 +25,7 @@ use crate::ensemble::blocks::{
 use crate::ensemble::joins::Joins;
 use crate::ensemble::labels::Code;
 use crate::ensemble::profiles::Profiles;
+use crate::ensemble::tally::tally;
 use crate::error::{Error, Result};
 use crate::run::Run;
 
@@ -255,6 +256,7 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
             if self.can_pass_over(i, j, weakest) {
                 continue;
             }
+            tally(LANES * LANES * self.r);
             let block = self.blocks.block(j);
             let places = j * LANES..(j + 1) * LANES;
             let mut best_votes = lanes(&found.votes[places.clone()]);

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
+use crate::ensemble::tally::tally;
 use crate::linalg::vectorised;
 
 /// Co-associations of the profiles of an ensemble.
@@ -54,6 +55,7 @@ impl<'a> CoAssociation<'a> {
             }
             return;
         }
+        tally(out.len() * self.profiles.n_members());
         let (r, complete) = (self.profiles.n_members(), !self.profiles.has_missing());
         with_codes!(self.profiles.codes(), codes => {
             let row = &codes[s * r..(s + 1) * r];

@@ -26,6 +26,7 @@ mod profiles;
 mod recode;
 mod sample;
 mod stream;
+mod tally;
 mod tuples;
 mod votes;
 
@@ -50,5 +51,8 @@ pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
 pub use recode::Integer;
 pub(crate) use sample::{drawn, sample};
 pub use stream::{BlockMerge, Distinct};
+#[cfg(test)]
+pub(crate) use tally::tallied;
+pub(crate) use tally::tally;
 pub use tuples::Tuples;
 pub use votes::Votes;

@@ -20,6 +20,7 @@ use crate::ensemble::member::argmax;
 use crate::ensemble::merge::{Merged, merge, summed_weights};
 use crate::ensemble::profiles::gather::{gather, gather_soft};
 pub use crate::ensemble::profiles::part::Parted;
+use crate::ensemble::tally::tally;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -307,6 +308,7 @@ impl Profiles {
     pub fn clusters_into(&self, s: usize, row: &mut [u32]) {
         assert!(self.is_hard(), "soft members have no single cluster");
         assert_eq!(row.len(), self.n_hard, "one entry a member");
+        tally(self.n_hard);
         with_codes!(&self.hard, codes => {
             let codes = &codes[s * self.n_hard..(s + 1) * self.n_hard];
             for ((out, code), first) in row.iter_mut().zip(codes).zip(&self.first_clusters) {
@@ -341,6 +343,7 @@ impl Profiles {
     pub fn for_each_row(&self, rows: Range<usize>, mut visit: impl FnMut(usize, &[u32])) {
         assert!(self.is_hard(), "soft members have no single cluster");
         let r = self.n_hard;
+        tally(rows.len() * r);
         let mut clusters = vec![0; r];
         with_codes!(&self.hard, codes => {
             let codes = &codes[rows.start * r..rows.end * r];
@@ -376,6 +379,7 @@ impl Profiles {
             }
             return;
         }
+        tally(self.n_hard);
         with_codes!(&self.hard, codes => {
             let codes = &codes[s * self.n_hard..(s + 1) * self.n_hard];
             for (h, (code, &first)) in codes.iter().zip(&self.first_clusters).enumerate() {
@@ -390,6 +394,7 @@ impl Profiles {
     /// member `h`, clusters (counted through all members) in order.
     #[inline]
     pub fn for_each_entry_of(&self, s: usize, h: usize, mut visit: impl FnMut(usize, f64)) {
+        tally(1);
         let member = &self.members[h];
         match member.column {
             Column::Hard(column) => {
@@ -435,6 +440,7 @@ impl Profiles {
     /// most, the first of equals; `None` if missing.
     #[inline]
     pub fn label(&self, s: usize, h: usize) -> Option<usize> {
+        tally(1);
         match self.members[h].column {
             Column::Hard(column) => self.hard.get(s * self.n_hard + column),
             Column::Soft(first) => {

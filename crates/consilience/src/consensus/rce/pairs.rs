@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::ensemble::{Code, Profiles, with_codes};
+use crate::ensemble::{Code, Profiles, tally, with_codes};
 use crate::linalg::vectorised;
 
 /// The connective matrices $A^{(i)}$ of an ensemble, over pairs of profiles.
@@ -138,6 +138,7 @@ fn count<C: Code>(
     let u = codes.len() / columns;
     counts.par_chunks_exact_mut(u).enumerate().for_each(|(s, out)| {
         let own = &codes[s * columns..(s + 1) * columns];
+        tally(codes.len());
         vectorised(
             #[inline(always)]
             || {
