@@ -125,7 +125,7 @@ pub fn combine_from(
         consensus.confidence = match (&consensus.parted, &consensus.membership) {
             (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
             (None, Some(membership)) => own_memberships(membership, &consensus.labels),
-            (None, None) => support(profiles, &consensus.labels, consensus.k),
+            (None, None) => run.install(|| support(profiles, &consensus.labels, consensus.k)),
         };
     }
     Ok(consensus)
@@ -276,12 +276,7 @@ fn own_memberships(membership: &Matrix, labels: &[u32]) -> Vec<f64> {
 
 /// The members' [support](Votes::support_of) of each profile's label.
 fn support(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
-    let votes = Votes::new(profiles, labels, k);
-    let support_of = |(s, &label): (usize, &u32)| match label {
-        NO_CLUSTER => 0.0,
-        label => votes.support_of(profiles, s, label as usize),
-    };
-    labels.iter().enumerate().map(support_of).collect()
+    Votes::new(profiles, labels, k).support_of_own(profiles, labels)
 }
 
 /// The same where the objects of a profile may have parted: the mean over its objects.

@@ -1,7 +1,16 @@
 //! Whom the members vote for: how their clusters are spread over the clusters of one clustering.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
+use crate::ensemble::tally::tally;
 use crate::linalg::Matrix;
+
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 4096;
 
 /// How the clusters of all members are spread over the clusters of one clustering of the profiles.
 ///
@@ -40,14 +49,27 @@ impl Votes {
         assert_eq!(labels.len(), profiles.len(), "one label a profile");
         let mut mass = vec![0.0; profiles.n_clusters()];
         let mut shared = Matrix::zeros(profiles.n_clusters(), k);
-        for (s, (&label, &w)) in labels.iter().zip(profiles.weights()).enumerate() {
-            profiles.for_each_entry(s, |_, c, p| {
-                mass[c] += w * p;
-                if (label as usize) < k {
-                    shared[(c, label as usize)] += w * p;
+        // Some members a task: whatever their number, every sum is over all profiles in turn.
+        let together = profiles.n_members().div_ceil(rayon::current_num_threads()).max(1);
+        let mut tasks = Vec::new();
+        let (mut rest_mass, mut rest_shared) = (&mut mass[..], shared.as_mut_slice());
+        for (task, members) in profiles.members().chunks(together).enumerate() {
+            let clusters = members[0].clusters.start..members[members.len() - 1].clusters.end;
+            let (own_mass, others_mass) = rest_mass.split_at_mut(clusters.len());
+            let (own_shared, others_shared) = rest_shared.split_at_mut(clusters.len() * k);
+            let members = task * together..task * together + members.len();
+            tasks.push((members, clusters.start, own_mass, own_shared));
+            (rest_mass, rest_shared) = (others_mass, others_shared);
+        }
+        tasks.into_par_iter().for_each(|(members, first, mass, shared)| {
+            for_each_entry_of(profiles, members, |s, c, p| {
+                let (c, label, weight) = (c - first, labels[s] as usize, profiles.weights()[s] * p);
+                mass[c] += weight;
+                if label < k {
+                    shared[c * k + label] += weight;
                 }
             });
-        }
+        });
         Votes { mass, shared }
     }
 
@@ -75,5 +97,111 @@ impl Votes {
             votes += p;
         });
         (sum / votes).clamp(0.0, 1.0)
+    }
+
+    /// [`support_of`](Self::support_of) every profile for its own cluster in `labels`; 0 where that
+    /// is `k` or above.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one label a profile.
+    pub fn support_of_own(&self, profiles: &Profiles, labels: &[u32]) -> Vec<f64> {
+        assert_eq!(labels.len(), profiles.len(), "one label a profile");
+        let k = self.shared.ncols();
+        if !profiles.is_hard() {
+            let support = |(s, &label): (usize, &u32)| match label as usize {
+                label if label < k => self.support_of(profiles, s, label),
+                _ => 0.0,
+            };
+            return labels.par_iter().enumerate().with_min_len(CHUNK).map(support).collect();
+        }
+        let shares = Matrix::from_fn(self.mass.len(), k, |c, label| self.share_of(c, label));
+        let mut support = vec![0.0; labels.len()];
+        support.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, support)| {
+            let start = chunk * CHUNK;
+            profiles.for_each_row(start..start + support.len(), |s, clusters| {
+                let label = labels[s] as usize;
+                if label < k {
+                    let sum: f64 = clusters
+                        .iter()
+                        .map(|&c| shares[(c as usize, label)])
+                        .fold(0.0, |a, b| a + b);
+                    support[s - start] = (sum / clusters.len() as f64).clamp(0.0, 1.0);
+                }
+            });
+        });
+        support
+    }
+}
+
+/// Calls `visit(s, cluster, membership)` for every non-zero entry of the rows of $H$ that belongs to
+/// one of these members, profiles in order.
+fn for_each_entry_of(
+    profiles: &Profiles,
+    members: Range<usize>,
+    mut visit: impl FnMut(usize, usize, f64),
+) {
+    if !profiles.is_hard() {
+        for s in 0..profiles.len() {
+            members.clone().for_each(|h| profiles.for_each_entry_of(s, h, |c, p| visit(s, c, p)));
+        }
+        return;
+    }
+    tally(profiles.len() * members.len());
+    let first = &profiles.first_clusters()[members.clone()];
+    with_codes!(profiles.codes(), codes => {
+        for (s, codes) in codes.chunks_exact(profiles.n_members()).enumerate() {
+            for (code, first) in codes[members.clone()].iter().zip(first) {
+                if let Some(c) = code.index() {
+                    visit(s, *first as usize + c, 1.0);
+                }
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::run::Run;
+    use crate::testing::{Kinds, ensembles, profiles};
+
+    proptest! {
+        /// One entry after the other, bit by bit, at any number of threads.
+        #[test]
+        fn votes_are_counted_by_the_book(
+            ensemble in prop_oneof![ensembles(Kinds::PLAIN, 14, 6), ensembles(Kinds::ALL, 14, 6)],
+            k in 1..4u32,
+        ) {
+            let profiles = profiles(&ensemble);
+            let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| (5 * s + s / 3) % (k + 1)).collect();
+            let mut mass = vec![0.0; profiles.n_clusters()];
+            let mut shared = Matrix::zeros(profiles.n_clusters(), k as usize);
+            for (s, (&label, &w)) in labels.iter().zip(profiles.weights()).enumerate() {
+                profiles.for_each_entry(s, |_, c, p| {
+                    mass[c] += w * p;
+                    if label < k {
+                        shared[(c, label as usize)] += w * p;
+                    }
+                });
+            }
+            for threads in [1, 2, 3] {
+                let run = Run::new(0).threads(threads);
+                let votes = run.install(|| Votes::new(&profiles, &labels, k as usize));
+                prop_assert_eq!(&votes.mass, &mass);
+                prop_assert_eq!(&votes.shared, &shared);
+                let support = run.install(|| votes.support_of_own(&profiles, &labels));
+                for (s, &label) in labels.iter().enumerate() {
+                    let one = if label < k {
+                        votes.support_of(&profiles, s, label as usize)
+                    } else {
+                        0.0
+                    };
+                    prop_assert_eq!(support[s], one);
+                }
+            }
+        }
     }
 }
