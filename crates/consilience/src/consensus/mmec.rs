@@ -42,6 +42,8 @@
 //!
 //! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u k + K k)$.
 
+use rayon::prelude::*;
+
 use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -53,6 +55,9 @@ use crate::linalg::Matrix;
 use crate::rng::Stream;
 use crate::run::Run;
 use crate::setters::setters;
+
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 4096;
 
 /// Below this share of all weight a component has no opinion on a member: its row of the table is
 /// uniform.
@@ -331,61 +336,49 @@ impl Mixture {
         Mixture { alpha: e.by_component.iter().map(|a| a / total).collect(), log_theta }
     }
 
-    /// Writes the responsibilities of profile `s` into `row`; its log-likelihood.
-    fn respond(&self, profiles: &Profiles, s: usize, log_alpha: &[f64], row: &mut [f64]) -> f64 {
-        row.copy_from_slice(log_alpha);
-        profiles.for_each_entry(s, |_, c, p| {
-            row.iter_mut()
-                .zip(self.log_theta.row(c))
-                .for_each(|(x, log_theta)| *x += p * log_theta);
-        });
-        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut().for_each(|x| *x = (*x - largest).exp());
-        let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|x| *x /= sum);
-        largest + sum.ln()
-    }
-
     fn log_alpha(&self) -> Vec<f64> {
         self.alpha.iter().map(|a| a.ln()).collect()
     }
 
     /// The expectation step and the sums that the maximisation step needs, in one pass.
     fn expectation(&self, profiles: &Profiles) -> Expectation {
-        let (k, n_clusters) = (self.alpha.len(), profiles.n_clusters());
-        let log_alpha = self.log_alpha();
-        let sums = profiles
-            .sum_over_chunks_with(
-                (n_clusters + 1) * k + 1,
-                || vec![0.0; k],
-                |s, row: &mut Vec<f64>, sums| {
-                    let w = profiles.weights()[s];
-                    let likelihood = self.respond(profiles, s, &log_alpha, row);
-                    let (by_cluster, rest) = sums.split_at_mut(n_clusters * k);
-                    profiles.for_each_entry(s, |_, c, p| {
-                        let sums = &mut by_cluster[c * k..(c + 1) * k];
-                        sums.iter_mut().zip(row.iter()).for_each(|(sum, r)| *sum += w * p * r);
-                    });
-                    rest.iter_mut().zip(row.iter()).for_each(|(sum, r)| *sum += w * r);
-                    rest[k] += w * likelihood;
-                },
-            )
-            .0;
-        Expectation {
-            by_cluster: Matrix::from_vec(n_clusters, k, sums[..n_clusters * k].to_vec()),
-            by_component: sums[n_clusters * k..(n_clusters + 1) * k].to_vec(),
-            likelihood: sums[(n_clusters + 1) * k],
-        }
+        let (k, weights) = (self.alpha.len(), profiles.weights());
+        let respond = |s: usize, row: &mut [f64], rest: &mut [f64]| {
+            let (w, likelihood) = (weights[s], share_out(row));
+            rest.iter_mut().zip(&*row).for_each(|(sum, r)| *sum += w * r);
+            rest[k] += w * likelihood;
+            w
+        };
+        let (by_cluster, mut by_component) =
+            profiles.answered_sums(&self.log_theta, &self.log_alpha(), k + 1, respond);
+        let likelihood = by_component.pop().expect("the last is the likelihood");
+        Expectation { by_cluster, by_component, likelihood }
     }
 
     fn responsibilities(&self, profiles: &Profiles) -> Matrix {
-        let log_alpha = self.log_alpha();
-        let mut r = Matrix::zeros(profiles.len(), self.alpha.len());
-        for s in 0..profiles.len() {
-            self.respond(profiles, s, &log_alpha, r.row_mut(s));
-        }
+        let (k, log_alpha) = (self.alpha.len(), self.log_alpha());
+        let mut r = Matrix::zeros(profiles.len(), k);
+        r.as_mut_slice().par_chunks_mut(CHUNK * k).enumerate().for_each(|(chunk, rows)| {
+            for (i, row) in rows.chunks_exact_mut(k).enumerate() {
+                row.copy_from_slice(&log_alpha);
+                profiles.for_each_entry(chunk * CHUNK + i, |_, c, p| {
+                    let log_theta = self.log_theta.row(c);
+                    row.iter_mut().zip(log_theta).for_each(|(x, log_theta)| *x += p * log_theta);
+                });
+                share_out(row);
+            }
+        });
         r
     }
+}
+
+/// Turns logarithms of joint probabilities into responsibilities; the log-likelihood.
+fn share_out(row: &mut [f64]) -> f64 {
+    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    row.iter_mut().for_each(|x| *x = (*x - largest).exp());
+    let sum: f64 = row.iter().sum();
+    row.iter_mut().for_each(|x| *x /= sum);
+    largest + sum.ln()
 }
 
 #[cfg(test)]

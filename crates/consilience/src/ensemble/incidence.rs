@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
+use crate::ensemble::tally::tally;
 use crate::linalg::{Matrix, vectorised};
 
 /// Profiles in a chunk. Large enough that a chunk's $K \times c$ partial sums are cheap beside it.
@@ -68,6 +69,7 @@ impl Profiles {
                 }
                 return;
             }
+            tally(rows.len() * self.n_members() * c);
             let (first, mut scaled) = (self.first_clusters(), vec![[0.0; LANES]; stride / LANES]);
             with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
                 let sums = sums.as_chunks_mut::<LANES>().0;
@@ -146,6 +148,7 @@ impl Profiles {
             }
             return;
         }
+        tally(rows.len() * self.n_members() * y.columns);
         let first = self.first_clusters();
         let mut sums = vec![[0.0; LANES]; ROWS * y.lanes];
         for start in rows.clone().step_by(ROWS) {
@@ -153,6 +156,7 @@ impl Profiles {
             with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
                 let codes = codes[some.start * first.len()..].chunks_exact(first.len());
                 for (codes, sums) in codes.zip(sums.chunks_exact_mut(y.lanes)).take(some.len()) {
+                    sums.fill([0.0; LANES]);
                     by_lanes!(y.lanes, sum_of_clusters(codes, first, &y.values, sums));
                 }
             }));
@@ -160,6 +164,80 @@ impl Profiles {
                 visit(s, &sums.as_flattened()[..y.columns]);
             }
         }
+    }
+
+    /// What the two steps of a mixture model need, in one sweep: `answer(s, row, rest)` is given the
+    /// row $b^T + (H Y)_s$ of every profile $s$, turns it into another, $a_s$, adds to the `n_rest`
+    /// numbers of `rest` what it likes, and returns a weight $v_s$. The result is
+    /// $\sum_s v_s h_s a_s^T$, $K \times c$, and `rest` over all profiles.
+    ///
+    /// Cost: $O(u r c)$ time for hard members.
+    ///
+    /// # Panics
+    ///
+    /// If `y` does not have one row a cluster, or `b` one number a column of `y`.
+    pub(crate) fn answered_sums(
+        &self,
+        y: &Matrix,
+        b: &[f64],
+        n_rest: usize,
+        answer: impl Fn(usize, &mut [f64], &mut [f64]) -> f64 + Sync,
+    ) -> (Matrix, Vec<f64>) {
+        /// Rows answered between sweeps, so that both find them in the nearest cache.
+        const ROWS: usize = 64;
+        let (k, c) = (self.n_clusters(), y.ncols());
+        assert_eq!((y.nrows(), b.len()), (k, c), "one row a cluster, one number a column");
+        let wide = Wide::new(y);
+        let stride = wide.lanes * LANES;
+        let sums = self.sum_over_ranges(k * stride + n_rest, |rows, sums| {
+            let (sums, rest) = sums.split_at_mut(k * stride);
+            if !self.is_hard() {
+                let mut row = vec![0.0; c];
+                for s in rows {
+                    row.copy_from_slice(b);
+                    self.for_each_entry(s, |_, cluster, p| {
+                        row.iter_mut().zip(y.row(cluster)).for_each(|(x, y)| *x += p * y);
+                    });
+                    let weight = answer(s, &mut row, rest);
+                    self.for_each_entry(s, |_, cluster, p| {
+                        let sums = sums[cluster * stride..].iter_mut();
+                        sums.zip(&row).for_each(|(sum, x)| *sum += weight * p * x);
+                    });
+                }
+                return;
+            }
+            tally(2 * rows.len() * self.n_members() * c);
+            let first = self.first_clusters();
+            let sums = sums.as_chunks_mut::<LANES>().0;
+            let mut answers = vec![[0.0; LANES]; ROWS * wide.lanes];
+            for start in rows.clone().step_by(ROWS) {
+                let some = start..(start + ROWS).min(rows.end);
+                for row in answers.chunks_exact_mut(wide.lanes) {
+                    row.as_flattened_mut()[..c].copy_from_slice(b);
+                }
+                with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
+                    let codes = codes[some.start * first.len()..].chunks_exact(first.len());
+                    let rows = codes.zip(answers.chunks_exact_mut(wide.lanes)).take(some.len());
+                    for (codes, row) in rows {
+                        by_lanes!(wide.lanes, sum_of_clusters(codes, first, &wide.values, row));
+                    }
+                }));
+                for (s, row) in some.clone().zip(answers.chunks_exact_mut(wide.lanes)) {
+                    let row = &mut row.as_flattened_mut()[..c];
+                    let weight = answer(s, row, rest);
+                    row.iter_mut().for_each(|x| *x *= weight);
+                }
+                with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
+                    let codes = codes[some.start * first.len()..].chunks_exact(first.len());
+                    let rows = codes.zip(answers.chunks_exact(wide.lanes)).take(some.len());
+                    for (codes, row) in rows {
+                        by_lanes!(wide.lanes, add_to_clusters(codes, first, row, sums));
+                    }
+                }));
+            }
+        });
+        let by_cluster = Matrix::from_fn(k, c, |i, j| sums[i * stride + j]);
+        (by_cluster, sums[k * stride..].to_vec())
     }
 
     /// Calls `visit(s, row)` for each of the profiles `rows` in turn with its row of $H Y$, which is
@@ -390,7 +468,7 @@ fn add_to_clusters<const B: usize, C: Code>(
     }
 }
 
-/// Sums lanes `at..at + B` of the rows of `y` over the clusters with these codes.
+/// Adds to lanes `at..at + B` of `out` those of the rows of `y` over the clusters with these codes.
 #[inline(always)]
 fn sum_of_clusters<const B: usize, C: Code>(
     codes: &[C],
@@ -400,7 +478,7 @@ fn sum_of_clusters<const B: usize, C: Code>(
     at: usize,
 ) {
     let lanes = out.len();
-    let mut sums = [[0.0; LANES]; B];
+    let mut sums: [Lane; B] = out[at..at + B].try_into().expect("B lanes");
     for (code, &first) in codes.iter().zip(first) {
         if let Some(c) = code.index() {
             let from = (first as usize + c) * lanes + at;
@@ -423,6 +501,7 @@ fn hard_gram<C: Code>(
     block: &mut [f64],
     k: usize,
 ) {
+    tally(scale.len() * (first.len() - h));
     for (row, &scale) in codes.chunks_exact(first.len()).zip(scale) {
         if let Some(a) = row[h].index() {
             let sums = &mut block[a * k..(a + 1) * k];
@@ -515,6 +594,19 @@ mod tests {
             let (mut visited, spread) = (Matrix::zeros(u, c), profiles.spread(&y));
             profiles.for_each_spread(0..u, &y, |s, row| visited.row_mut(s).copy_from_slice(row));
             prop_assert!(close(&visited, &|s, j| spread[(s, j)]));
+            let b: Vec<f64> = (0..c).map(|j| j as f64 / 3.0).collect();
+            let (answered, rest) = profiles.answered_sums(&y, &b, 1, |s, row, rest| {
+                row.iter_mut().for_each(|x| *x *= *x);
+                rest[0] += w[s];
+                w[s]
+            });
+            let square = |s: usize, j: usize| (b[j] + spread[(s, j)]).powi(2);
+            let expected = |a: usize, j: usize| sum(u, &|s| w[s] * h[(s, a)] * square(s, j));
+            let scale = 1.0 + answered.as_slice().iter().fold(0.0, |a: f64, x| a.max(x.abs()));
+            for (i, found) in answered.as_slice().iter().enumerate() {
+                prop_assert!((found - expected(i / c, i % c)).abs() < 1e-12 * scale);
+            }
+            prop_assert!((rest[0] - w.iter().sum::<f64>()).abs() < 1e-12 * scale);
             let weights = Matrix::from_vec(k, 1, profiles.cluster_weights());
             prop_assert!(close(&weights, &|a, _| sum(u, &|s| w[s] * h[(s, a)])));
         }
@@ -535,7 +627,13 @@ mod tests {
         let products = |threads| {
             Run::new(0).threads(threads).install(|| {
                 let sums = profiles.group_sums(&x, &scale);
-                (profiles.spread(&sums), profiles.gram(&scale), profiles.cluster_weights(), sums)
+                let answered = profiles.answered_sums(&sums, &[0.5; 3], 1, |s, row, rest| {
+                    row.iter_mut().for_each(|x| *x = x.abs().sqrt());
+                    rest[0] += row[1];
+                    scale[s]
+                });
+                let weights = profiles.cluster_weights();
+                (profiles.spread(&sums), profiles.gram(&scale), weights, answered, sums)
             })
         };
         let one = products(1);
