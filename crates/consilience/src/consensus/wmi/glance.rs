@@ -15,8 +15,15 @@
 //! Neither depends on the profile but for its labels, so both are kept in tables, as multiples of
 //! $2^{-16}$, the one too large and the other too small by about that; a move changes two columns in the rows of its
 //! labels. A profile whose sum of the one, in all other clusters, is below its sum of the other, in
-//! its own, stays. After the first pass or two that is nearly all of them.
+//! its own, stays. After the first pass or two that is nearly all of them. Where members have weights
+//! $\omega_q$, both bounds of a member are taken so many times.
+//!
+//! By how much it is below is the profile's *lead*. What a move adds to the tables is known, so that
+//! profiles that would keep a part of their lead, whatever their labels, need [not even be
+//! looked at](super::drift). As all are whole numbers, this leaves out what would have been decided in
+//! the same way, and nothing else.
 
+use super::drift::{Change, Drift};
 use super::screen::{LANES, Lane};
 use crate::ensemble::Code;
 use crate::linalg::ln_branchless;
@@ -37,8 +44,9 @@ pub(super) struct Glance {
     width: usize,
     /// $W$.
     heavy: f64,
-    /// How many members there are.
-    r: f64,
+    /// What bounds are multiplied by: $\omega_q$, a number for every row, and their sum over members.
+    omega: Vec<f64>,
+    total_omega: f64,
     /// What joining is worth at most, a row for every cluster of a member.
     joining: Vec<Wide>,
     /// What staying is worth at least, the same rows.
@@ -46,32 +54,49 @@ pub(super) struct Glance {
     /// What the totals take off at least where one joins, and at most where one stays.
     off_joining: Vec<Wide>,
     off_staying: Vec<i32>,
+    /// The leads, and what has become of them.
+    drift: Drift,
     /// Room for an update.
     masses: Vec<f64>,
-    bounds: Vec<(i32, i32)>,
+    bounds: Vec<(f64, f64)>,
+}
+
+/// The weights $\omega_q$, for every row of the tables and added up over members.
+pub(super) struct Omega {
+    pub(super) of_row: Vec<f64>,
+    pub(super) total: f64,
 }
 
 impl Glance {
-    /// Bounds for profiles of weight at most `heavy` in `r` members with these masses, rows of
+    /// Bounds for `u` profiles of weight at most `heavy` and `r` members with these masses, rows of
     /// `width` lanes with a column for each of `k` clusters, the totals last; if sums fit. All masses
     /// are whole numbers.
-    pub(super) fn new(k: usize, heavy: f64, r: usize, mass: &[Lane], width: usize) -> Option<Self> {
+    pub(super) fn new(
+        (u, k, r): (usize, usize, usize),
+        heavy: f64,
+        omega: Omega,
+        mass: &[Lane],
+        width: usize,
+    ) -> Option<Self> {
         let rows = mass.len() / width - 1;
         let most: f64 = mass.as_flattened().iter().copied().fold(heavy, f64::max);
         let wide = k.div_ceil(WIDE);
-        if wide > SLAB || r as f64 * (2.0 * most).ln() * UNITS >= f64::from(i32::MAX / 4) {
+        let largest = omega.total * (2.0 * most).ln() * UNITS + 2.0 * r as f64;
+        if wide > SLAB || largest >= f64::from(i32::MAX / 4) {
             return None;
         }
         let mut glance = Glance {
             width: wide,
             heavy,
-            r: r as f64,
+            omega: omega.of_row,
+            total_omega: omega.total,
             joining: vec![[0; WIDE]; rows * wide],
             staying: vec![0; rows * wide * WIDE],
             // Columns that only fill up the last group are worth least of all.
             off_joining: vec![[i32::MIN / 2; WIDE]; wide],
             off_staying: vec![0; wide * WIDE],
-            bounds: vec![(0, 0); rows.max(r)],
+            drift: Drift::new(k, u),
+            bounds: vec![(0.0, 0.0); rows.max(r)],
             masses: Vec::with_capacity(rows.max(r)),
         };
         for c in 0..k {
@@ -81,15 +106,17 @@ impl Glance {
         Some(glance)
     }
 
-    /// Notes that column `c` has these masses now, each with its row, and the total `n`.
+    /// Notes that column `c` has these masses now, each with its row, and the total `n`; by how much,
+    /// at most, that makes joining `c` worth more, and staying in it worth less, to a profile that is
+    /// in one of the rows for every member at most.
     #[inline(always)]
     pub(super) fn update(
         &mut self,
         cells: impl Iterator<Item = (usize, f64)> + Clone,
         c: usize,
         n: f64,
-    ) {
-        let Self { width, heavy, joining, staying, masses, bounds, .. } = self;
+    ) -> (f64, f64) {
+        let Self { width, heavy, omega, joining, staying, masses, bounds, .. } = self;
         masses.clear();
         masses.extend(cells.clone().map(|(_, t)| t));
         for (&t, bounds) in masses.iter().zip(&mut *bounds) {
@@ -99,38 +126,81 @@ impl Glance {
             let x = *heavy / t;
             let x = if x < 1.0 { x } else { 1.0 };
             let loss = x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 12.0 + x * 0.25)));
-            *bounds = (units(most) + 1, units(ln_branchless(t) - loss) - 1);
+            *bounds = (most, ln_branchless(t) - loss);
         }
+        let (mut fall, mut rise) = (0, 0);
         for ((row, _), bounds) in cells.zip(&*bounds) {
             let at = row * *width + c / WIDE;
-            joining[at][c % WIDE] = bounds.0;
-            staying[at * WIDE + c % WIDE] = bounds.1;
+            let join = units(omega[row] * bounds.0) + 1;
+            let stay = units(omega[row] * bounds.1) - 1;
+            let old_join = std::mem::replace(&mut joining[at][c % WIDE], join);
+            let old_stay = std::mem::replace(&mut staying[at * WIDE + c % WIDE], stay);
+            fall += (join - old_join).max(0);
+            rise += (old_stay - stay).max(0);
         }
-        let off = units(self.r * ln_branchless(if n > 1.0 { n } else { 1.0 }));
-        self.off_joining[c / WIDE][c % WIDE] = 1 - off;
-        self.off_staying[c] = 1 + off;
+        let off = units(self.total_omega * ln_branchless(if n > 1.0 { n } else { 1.0 }));
+        let old_join = std::mem::replace(&mut self.off_joining[c / WIDE][c % WIDE], 1 - off);
+        let old_stay = std::mem::replace(&mut self.off_staying[c], 1 + off);
+        fall += 1 - off - old_join;
+        rise += 1 + off - old_stay;
+        (f64::from(fall.max(0)), f64::from(rise.max(0)))
     }
 
-    /// Whether the profile with these codes, of weight `w` and in cluster `own`, surely stays. No
+    /// Notes what two updates told of a move of profile `s`.
+    #[inline(always)]
+    pub(super) fn moved(&mut self, s: usize, from: usize, to: usize, by: [(f64, f64); 2]) {
+        let [(fall_from, rise_from), (fall_to, rise_to)] = by;
+        self.drift.moved(from, to, Change { fall_to, fall_from, rise_to, rise_from });
+        self.drift.forget(s);
+    }
+
+    /// Leads are counted from the beginning of an epoch.
+    pub(super) fn begin_epoch(&mut self) {
+        self.drift.begin_epoch();
+    }
+
+    /// Whether profile `s`, in cluster `own`, is known to stay. No cluster may be empty.
+    #[inline(always)]
+    pub(super) fn settles(&self, s: usize, own: usize) -> bool {
+        self.drift.settles(s, own)
+    }
+
+    /// Whether profile `s` with these codes, of weight `w` and in cluster `own`, surely stays. No
     /// cluster may be empty, and `firsts` are the first rows of the members.
     #[inline(always)]
-    pub(super) fn stays<C: Code>(&self, codes: &[C], firsts: &[usize], own: usize, w: f64) -> bool {
-        w <= self.heavy
-            && match self.width {
-                1 => self.compare::<1, C>(codes, firsts, own),
-                2 => self.compare::<2, C>(codes, firsts, own),
-                3 => self.compare::<3, C>(codes, firsts, own),
-                SLAB => self.compare::<SLAB, C>(codes, firsts, own),
-                _ => false,
-            }
+    pub(super) fn stays<C: Code>(
+        &mut self,
+        s: usize,
+        codes: &[C],
+        firsts: &[usize],
+        (own, w): (usize, f64),
+    ) -> bool {
+        if w > self.heavy {
+            return false;
+        }
+        let lead = match self.width {
+            1 => self.compare::<1, C>(codes, firsts, own),
+            2 => self.compare::<2, C>(codes, firsts, own),
+            3 => self.compare::<3, C>(codes, firsts, own),
+            SLAB => self.compare::<SLAB, C>(codes, firsts, own),
+            _ => None,
+        };
+        let Some(lead) = lead.filter(|&lead| lead > 0.0) else { return false };
+        self.drift.visited(s, lead);
+        true
     }
 
     #[inline(always)]
-    fn compare<const B: usize, C: Code>(&self, codes: &[C], firsts: &[usize], own: usize) -> bool {
+    fn compare<const B: usize, C: Code>(
+        &self,
+        codes: &[C],
+        firsts: &[usize],
+        own: usize,
+    ) -> Option<f64> {
         let mut sums: [Wide; B] = self.off_joining[..B].try_into().expect("B groups");
         let mut stay = -self.off_staying[own];
         for (code, first) in codes.iter().zip(firsts) {
-            let Some(c) = code.index() else { return false };
+            let c = code.index()?;
             let at = (first + c) * B;
             let row: &[Wide; B] = self.joining[at..at + B].try_into().expect("B groups");
             for b in 0..B {
@@ -147,7 +217,7 @@ impl Glance {
                 most[l] = most[l].max(group[l]);
             }
         }
-        most.into_iter().fold(i32::MIN, i32::max) < stay
+        Some(f64::from(stay) - f64::from(most.into_iter().fold(i32::MIN, i32::max)))
     }
 }
 

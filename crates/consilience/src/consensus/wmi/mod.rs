@@ -240,7 +240,7 @@ impl ConsensusMethod for Wmi {
     fn cost(&self, shape: &Shape) -> u64 {
         let rows = shape.total_clusters + shape.r;
         // Masses and what is kept of them; labels, order and what was last known of a profile.
-        let per_restart = 128 * rows * self.0.k.div_ceil(4) + 32 * shape.u;
+        let per_restart = 128 * rows * self.0.k.div_ceil(4) + 48 * shape.u;
         let overlaps = 8 * shape.total_clusters * shape.total_clusters;
         (self.0.restarts * per_restart + overlaps) as u64
     }

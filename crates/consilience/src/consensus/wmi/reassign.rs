@@ -18,9 +18,9 @@
 //! [at a glance](super::glance).
 
 use super::drift::{Change, Drift};
-use super::glance::Glance;
+use super::glance::{Glance, Omega};
 use super::screen::{self, LANES, Lane, Masses};
-use crate::ensemble::{Code, Profiles, with_codes};
+use crate::ensemble::{Code, Profiles, tally, with_codes};
 use crate::linalg::{vectorised, xlogx, xlogx_branchless};
 
 /// Visits whose profiles are looked up ahead, all at once: one after the other each would wait for
@@ -65,7 +65,7 @@ pub(super) struct Reassignment<'a> {
     margin: f64,
     /// What tells profiles that stay from their labels, where all is whole, hard and labelled.
     glance: Option<Glance>,
-    /// What spares visits elsewhere, once few profiles move.
+    /// What spares visits that are not screened, once few profiles move.
     drift: Option<Drift>,
     /// The smallest weight, and one that few are above.
     light: f64,
@@ -157,7 +157,7 @@ impl<'a> Reassignment<'a> {
 
     /// Whether a visit of profile `s` would be left out.
     #[cfg(test)]
-    pub(super) fn is_settled(&self, s: usize) -> bool {
+    pub(super) fn is_settled(&mut self, s: usize) -> bool {
         self.stays(s, self.labels[s] as usize)
     }
 
@@ -203,7 +203,8 @@ impl<'a> Reassignment<'a> {
     pub(super) fn after_pass(&mut self, moved: usize) {
         // With fewer profiles than clusters the tables cost more than they spare.
         let many = self.labels.len() > self.profiles.n_clusters();
-        if self.glance.is_some() || many && self.begin_to_glance() {
+        let glances = self.glance.is_some() || many && self.begin_to_glance();
+        if glances && self.screen.is_some() {
             return;
         }
         let few = if self.screen.is_some() { FEW_IF_SCREENED } else { FEW };
@@ -214,9 +215,13 @@ impl<'a> Reassignment<'a> {
 
     /// Decides from now on at a glance what can be decided so; whether anything can.
     pub(super) fn begin_to_glance(&mut self) -> bool {
-        if self.screen.is_some() && self.whole && !self.profiles.has_missing() {
-            let r = self.profiles.n_members();
-            self.glance = Glance::new(self.k, self.heavy, r, &self.mass, self.width);
+        if self.profiles.is_hard() && self.whole && !self.profiles.has_missing() {
+            let members = self.profiles.members();
+            let rows = members.iter().zip(self.omega);
+            let rows = rows.flat_map(|(member, &omega)| vec![omega; member.n_clusters()]);
+            let omega = Omega { of_row: rows.collect(), total: self.total_omega };
+            let shape = (self.labels.len(), self.k, members.len());
+            self.glance = Glance::new(shape, self.heavy, omega, &self.mass, self.width);
         }
         self.glance.is_some()
     }
@@ -270,6 +275,9 @@ impl<'a> Reassignment<'a> {
         if let Some(drift) = &mut self.drift {
             drift.begin_epoch();
         }
+        if let Some(glance) = &mut self.glance {
+            glance.begin_epoch();
+        }
         vectorised(
             #[inline(always)]
             || {
@@ -292,8 +300,11 @@ impl<'a> Reassignment<'a> {
         let mut touched = 0.0;
         with_codes!(self.profiles.codes(), codes => {
             for &s in part {
-                let first = codes.get(s as usize * r).and_then(|code| code.index()).unwrap_or(0);
                 let own = self.labels[s as usize] as usize;
+                if self.glance.as_ref().is_some_and(|glance| glance.settles(s as usize, own)) {
+                    continue;
+                }
+                let first = codes.get(s as usize * r).and_then(|code| code.index()).unwrap_or(0);
                 touched += self.profiles.weights()[s as usize] + (first + own) as f64;
             }
         });
@@ -302,16 +313,21 @@ impl<'a> Reassignment<'a> {
 
     /// Whether profile `s`, in cluster `own`, is known to stay.
     #[inline(always)]
-    fn stays(&self, s: usize, own: usize) -> bool {
-        if let Some(glance) = &self.glance {
-            let w = self.profiles.weights()[s];
-            return self.lightest > 0.0
-                && with_codes!(self.profiles.codes(), codes => {
-                    let codes = &codes[s * self.firsts.len()..][..self.firsts.len()];
-                    glance.stays(codes, &self.firsts, own, w)
+    fn stays(&mut self, s: usize, own: usize) -> bool {
+        let Self { profiles, k, firsts, glance, drift, lightest, .. } = self;
+        if let Some(glance) = glance.as_mut().filter(|_| *lightest > 0.0) {
+            let w = profiles.weights()[s];
+            let stays = glance.settles(s, own)
+                || with_codes!(profiles.codes(), codes => {
+                    tally(*k * firsts.len());
+                    let codes = &codes[s * firsts.len()..][..firsts.len()];
+                    glance.stays(s, codes, firsts, (own, w))
                 });
+            if stays {
+                return true;
+            }
         }
-        self.drift.as_ref().is_some_and(|drift| drift.settles(s, own))
+        drift.as_ref().is_some_and(|drift| drift.settles(s, own))
     }
 
     /// Moves profile `s` to where it costs least, if that is less than where it is.
@@ -338,7 +354,7 @@ impl<'a> Reassignment<'a> {
             drift.moved(own, to, change);
             drift.forget(s);
         }
-        self.shift(own, to);
+        self.shift(s, own, to);
         self.labels[s] = to as u32;
         true
     }
@@ -346,8 +362,9 @@ impl<'a> Reassignment<'a> {
     /// The cluster that costs profile `s` least, if that is certain at a look.
     #[inline(always)]
     fn look(&mut self, s: usize, own: usize) -> Option<(usize, f64)> {
-        let Self { profiles, mass, width, rows, screen, margin, lightest, .. } = self;
+        let Self { profiles, k, mass, width, rows, screen, margin, lightest, .. } = self;
         let (scratch, omega) = screen.as_mut()?;
+        tally(*k * rows.len());
         let totals = profiles.n_clusters() * *width;
         let masses = Masses { mass, width: *width, rows, totals, lightest: *lightest };
         let w = profiles.weights()[s];
@@ -368,6 +385,7 @@ impl<'a> Reassignment<'a> {
     #[inline(always)]
     fn compute(&mut self, s: usize, own: usize) -> (usize, f64) {
         self.read(s);
+        tally(self.k * self.entries.len());
         self.price(own);
         let costs = &mut self.costs.as_flattened_mut()[..self.k];
         let stay = std::mem::replace(&mut costs[own], f64::INFINITY);
@@ -461,9 +479,9 @@ impl<'a> Reassignment<'a> {
         }
     }
 
-    /// Moves the profile read last.
+    /// Moves profile `s`, which was read last.
     #[inline(always)]
-    fn shift(&mut self, from: usize, to: usize) {
+    fn shift(&mut self, s: usize, from: usize, to: usize) {
         for entry in &self.entries {
             for (c, delta) in [(from, -entry.delta), (to, entry.delta)] {
                 let at = entry.row + c / LANES;
@@ -489,11 +507,12 @@ impl<'a> Reassignment<'a> {
         if let Some(glance) = &mut self.glance {
             // Without gaps the total comes last.
             let (total, clusters) = self.entries.split_last().expect("a total for all members");
-            for c in [from, to] {
+            let by = [from, to].map(|c| {
                 let mass = |row: usize| self.mass[row + c / LANES][c % LANES];
                 let cells = clusters.iter().map(|entry| (entry.index, mass(entry.row)));
-                glance.update(cells, c, mass(total.row));
-            }
+                glance.update(cells, c, mass(total.row))
+            });
+            glance.moved(s, from, to, by);
         }
     }
 
