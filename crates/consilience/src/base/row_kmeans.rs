@@ -100,17 +100,14 @@ impl<'a> RowKMeans<'a> {
             Rows::Labels => (Some(column_means(profiles)), None),
             Rows::Coassociation => (None, Some(profiles.gram(profiles.weights()))),
         };
-        let square = |s: usize| -> f64 {
-            let mut entries = Vec::with_capacity(profiles.n_members());
-            profiles.for_each_entry(s, |h, c, p| entries.push((h, c, p)));
+        let square = |s: usize, entries: &mut Vec<(usize, f64)>| -> f64 {
+            entries.clear();
+            profiles.for_each_entry(s, |_, c, p| entries.push((c, p)));
             if let Some(q) = &metric {
-                let term = |&(_, c, p): &(usize, usize, f64)| {
-                    entries.iter().map(|&(_, d, o)| p * o * q[(c, d)]).sum::<f64>()
-                };
-                return entries.iter().map(term).sum();
+                return quadratic_form(q, entries);
             }
             let mean = |c: usize| means.as_ref().map_or(0.0, |means| means[c]);
-            let own: f64 = entries.iter().map(|&(_, c, p)| p * (p - 2.0 * mean(c))).sum();
+            let own: f64 = entries.iter().map(|&(c, p)| p * (p - 2.0 * mean(c))).sum();
             let labelled = (0..profiles.n_members()).filter(|&h| profiles.is_labelled(s, h));
             let mut rest = 0.0;
             for h in labelled {
@@ -119,7 +116,9 @@ impl<'a> RowKMeans<'a> {
             }
             own + rest
         };
-        let squares = (0..profiles.len()).into_par_iter().map(square).collect();
+        let room = || Vec::with_capacity(profiles.n_members());
+        let rows = (0..profiles.len()).into_par_iter().with_min_len(512);
+        let squares = rows.map_init(room, |entries, s| square(s, entries)).collect();
         RowKMeans { profiles, k, means, metric, squares }
     }
 
@@ -169,10 +168,21 @@ impl<'a> RowKMeans<'a> {
         let (profiles, k) = (self.profiles, self.k);
         let (n_clusters, w) = (profiles.n_clusters(), profiles.weights());
         let sums = profiles.sum_over_ranges((n_clusters + 1) * k, |rows, sums| {
+            let (sums, sizes) = sums.split_at_mut(n_clusters * k);
+            if profiles.is_hard() {
+                profiles.for_each_row(rows, |s, clusters| {
+                    let c = labels[s] as usize;
+                    if labels[s] != NONE {
+                        clusters.iter().for_each(|&a| sums[a as usize * k + c] += w[s]);
+                        sizes[c] += w[s];
+                    }
+                });
+                return;
+            }
             for s in rows.filter(|&s| labels[s] != NONE) {
                 let c = labels[s] as usize;
                 profiles.for_each_entry(s, |_, cluster, p| sums[cluster * k + c] += w[s] * p);
-                sums[n_clusters * k + c] += w[s];
+                sizes[c] += w[s];
             }
         });
         let (sums, sizes) = sums.split_at(n_clusters * k);
@@ -284,6 +294,30 @@ impl<'a> RowKMeans<'a> {
             distances[s] = 0.0;
         }
     }
+}
+
+/// $h^T Q h$ for the vector $h$ with these entries.
+///
+/// The sums of four rows go on side by side, as each addition waits for the one before; none of them
+/// is in another order for that.
+fn quadratic_form(q: &Matrix, entries: &[(usize, f64)]) -> f64 {
+    let (fours, rest) = entries.as_chunks::<4>();
+    let mut total = 0.0;
+    for four in fours {
+        let rows = four.map(|(c, _)| q.row(c));
+        let mut sums = [0.0; 4];
+        for &(d, o) in entries {
+            for i in 0..4 {
+                sums[i] += four[i].1 * o * rows[i][d];
+            }
+        }
+        total = sums.iter().fold(total, |total, sum| total + sum);
+    }
+    for &(c, p) in rest {
+        let row = q.row(c);
+        total += entries.iter().fold(0.0, |sum, &(d, o)| sum + p * o * row[d]);
+    }
+    total
 }
 
 /// The mean of every column of $H$ over the objects that its member labels.

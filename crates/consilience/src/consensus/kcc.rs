@@ -47,12 +47,15 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
-use crate::ensemble::{MISSING, Profiles};
+use crate::ensemble::{Code, Profiles, tally, with_codes};
 use crate::error::{Error, Result};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
+
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 4096;
 
 /// What there is to know about k-means-based consensus clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -316,7 +319,6 @@ impl<'a> Problem<'a> {
         let mut nearest = vec![f64::INFINITY; u];
         let mut chance = weights.to_vec();
         let (mut labels, mut seeded) = (vec![0; u], vec![false; u]);
-        let mut seed_row = vec![MISSING; r];
         for c in 0..self.params.k.min(u) {
             let mut rest = rng.unit() * chance.iter().sum::<f64>();
             let drawn = (0..u).find(|&s| {
@@ -327,22 +329,13 @@ impl<'a> Problem<'a> {
             let seed = drawn.or_else(|| seeded.iter().position(|&seeded| !seeded));
             let seed = seed.expect("no more seeds than profiles");
             seeded[seed] = true;
-            self.profiles.clusters_into(seed, &mut seed_row);
-            let rows = nearest.par_iter_mut().zip(&mut labels).enumerate();
-            rows.with_min_len(1024).for_each_init(
-                || vec![MISSING; r],
-                |row, (s, (near, label))| {
-                    self.profiles.clusters_into(s, row);
-                    let differ = row
-                        .iter()
-                        .zip(&seed_row)
-                        .filter(|(a, b)| **a != **b && **a != MISSING && **b != MISSING);
-                    let far = differ.count() as f64;
-                    if far < *near {
-                        (*near, *label) = (far, c as u32);
-                    }
-                },
-            );
+            with_codes!(self.profiles.codes(), codes => {
+                let seed = &codes[seed * r..][..r];
+                let rows = nearest.par_chunks_mut(CHUNK).zip(labels.par_chunks_mut(CHUNK));
+                rows.zip(codes.par_chunks(CHUNK * r)).for_each(|((near, labels), codes)| {
+                    closer_to(seed, c as u32, codes, near, labels);
+                });
+            });
             (nearest[seed], labels[seed]) = (0.0, c as u32);
             chance = nearest.iter().zip(weights).map(|(far, w)| far * w).collect();
         }
@@ -434,6 +427,27 @@ impl<'a> Problem<'a> {
         }
         next
     }
+}
+
+/// Labels those rows of `codes` with `c` that differ from `seed` in fewer labels than they are `near`.
+fn closer_to<C: Code>(seed: &[C], c: u32, codes: &[C], near: &mut [f64], labels: &mut [u32]) {
+    tally(codes.len());
+    vectorised(
+        #[inline(always)]
+        || {
+            let rows = codes.chunks_exact(seed.len()).zip(near.iter_mut().zip(labels.iter_mut()));
+            for (row, (near, label)) in rows {
+                let mut differ = 0;
+                for (&a, &b) in row.iter().zip(seed) {
+                    let told = a != b && a != C::MISSING && b != C::MISSING;
+                    differ += u32::from(told);
+                }
+                if f64::from(differ) < *near {
+                    (*near, *label) = (f64::from(differ), c);
+                }
+            }
+        },
+    );
 }
 
 #[cfg(test)]

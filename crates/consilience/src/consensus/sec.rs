@@ -37,6 +37,9 @@ use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
 
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 4096;
+
 /// What there is to know about spectral ensemble clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "sec",
@@ -192,10 +195,9 @@ impl<'a> Problem<'a> {
         let k = centres.ncols();
         let squares: Vec<f64> =
             (0..k).map(|j| (0..centres.nrows()).map(|c| centres[(c, j)].powi(2)).sum()).collect();
-        let products = self.profiles.spread(centres);
-        let nearest = |s: usize| {
+        let nearest = |s: usize, products: &[f64]| {
             let mut best = (0, f64::INFINITY);
-            for (j, (product, square)) in products.row(s).iter().zip(&squares).enumerate() {
+            for (j, (product, square)) in products.iter().zip(&squares).enumerate() {
                 let distance = self.norms[s] - 2.0 * product / self.degrees[s] + square;
                 if distance < best.1 {
                     best = (j as u32, distance);
@@ -203,27 +205,40 @@ impl<'a> Problem<'a> {
             }
             (best.0, best.1.max(0.0))
         };
-        (0..self.profiles.len()).into_par_iter().with_min_len(1024).map(nearest).unzip()
+        let u = self.profiles.len();
+        let (mut labels, mut distances) = (vec![0; u], vec![0.0; u]);
+        let chunks = labels.par_chunks_mut(CHUNK).zip(distances.par_chunks_mut(CHUNK)).enumerate();
+        chunks.for_each(|(chunk, (labels, distances))| {
+            let first = chunk * CHUNK;
+            let rows = first..first + labels.len();
+            self.profiles.for_each_spread(rows, centres, |s, products| {
+                (labels[s - first], distances[s - first]) = nearest(s, products);
+            });
+        });
+        (labels, distances)
     }
 
     /// The centres of these clusters, as columns; nought where a cluster is empty.
     fn centres(&self, labels: &[u32], k: usize) -> Matrix {
         let all = self.profiles.n_clusters();
         let own = self.profiles.weights();
-        let sums = self.profiles.sum_over_chunks(all * k, |s, sums| {
-            self.profiles.for_each_entry(s, |_, c, p| {
-                sums[c * k + labels[s] as usize] += own[s] * p;
-            });
+        let sums = self.profiles.sum_over_ranges(all * k, |rows, sums| {
+            if self.profiles.is_hard() {
+                self.profiles.for_each_row(rows, |s, clusters| {
+                    let label = labels[s] as usize;
+                    clusters.iter().for_each(|&c| sums[c as usize * k + label] += own[s]);
+                });
+                return;
+            }
+            for s in rows {
+                self.profiles.for_each_entry(s, |_, c, p| {
+                    sums[c * k + labels[s] as usize] += own[s] * p;
+                });
+            }
         });
         let mut mass = vec![0.0; k];
         labels.iter().zip(&self.weights).for_each(|(&j, a)| mass[j as usize] += a);
-        Matrix::from_fn(
-            all,
-            k,
-            |c, j| {
-                if mass[j] > 0.0 { sums.0[c * k + j] / mass[j] } else { 0.0 }
-            },
-        )
+        Matrix::from_fn(all, k, |c, j| if mass[j] > 0.0 { sums[c * k + j] / mass[j] } else { 0.0 })
     }
 
     fn objective(&self, distances: &[f64]) -> f64 {

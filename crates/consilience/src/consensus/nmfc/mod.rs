@@ -57,7 +57,7 @@ use crate::consensus::method::{
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
 use crate::ensemble::{MISSING, Profiles, argmax};
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, minimise_on_simplex, product};
+use crate::linalg::{Matrix, minimise_on_simplex, product, vectorised};
 use crate::rng::Stream;
 use crate::run::Run;
 use crate::setters::setters;
@@ -126,6 +126,12 @@ const ROUNDS: usize = 300;
 
 /// Keeps denominators from 0.
 const TINY: f64 = 1e-16;
+
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 512;
+
+/// Numbers handled together.
+const LANES: usize = 4;
 
 /// Where NMFC starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,7 +323,8 @@ struct State {
 
 impl State {
     fn labels(&self) -> Vec<u32> {
-        self.q.iter_rows().map(|row| argmax(row).expect("k is at least 1") as u32).collect()
+        let label = |row: &[f64]| argmax(row).expect("k is at least 1") as u32;
+        self.q.as_slice().par_chunks_exact(self.q.ncols()).with_min_len(1024).map(label).collect()
     }
 }
 
@@ -366,15 +373,23 @@ impl<'a> Problem<'a> {
     fn refresh(&self, state: &mut State) {
         let (k, q, weights) = (self.k, &state.q, self.profiles.weights());
         state.x = self.profiles.group_sums(q, weights);
-        let b = self.profiles.sum_over_ranges(k * k, |rows, sums| {
-            for s in rows {
-                let row = q.row(s);
-                for (x, sums) in row.iter().zip(sums.chunks_exact_mut(k)) {
-                    let scaled = weights[s] * x;
-                    sums.iter_mut().zip(row).for_each(|(sum, y)| *sum += scaled * y);
-                }
-            }
+        // Rows are padded to full lanes, so that loops over them become vector instructions.
+        let stride = k.next_multiple_of(LANES);
+        let b = self.profiles.sum_over_ranges(k * stride, |rows, sums| {
+            let mut row = vec![0.0; stride];
+            vectorised(
+                #[inline(always)]
+                || {
+                    for s in rows.clone() {
+                        row[..k].copy_from_slice(q.row(s));
+                        for (x, sums) in row.iter().zip(sums.chunks_exact_mut(stride)) {
+                            add_scaled(sums, weights[s] * x, &row);
+                        }
+                    }
+                },
+            );
         });
+        let b = b.chunks_exact(stride).flat_map(|row| &row[..k]).copied().collect();
         state.b = Matrix::from_vec(k, k, b);
         self.reweigh(state);
     }
@@ -399,20 +414,43 @@ impl<'a> Problem<'a> {
     /// One application of both rules.
     fn step(&self, state: &mut State) {
         let k = self.k;
-        let numerators = self.profiles.spread(&self.scaled(&state.x, &state.a));
-        let c = &state.c;
-        let rows = state.q.as_mut_slice().par_chunks_exact_mut(k).enumerate();
-        rows.with_min_len(512).for_each_init(
-            || vec![0.0; k],
-            |image, (s, row)| {
-                image.fill(TINY);
-                for (x, c) in row.iter().zip(c.iter_rows()) {
-                    image.iter_mut().zip(c).for_each(|(y, c)| *y += x * c);
-                }
-                let ratios = numerators.row(s).iter().zip(&*image);
-                row.iter_mut().zip(ratios).for_each(|(x, (n, y))| *x *= (n / y).sqrt());
-            },
-        );
+        let stride = k.next_multiple_of(LANES);
+        let table = self.scaled(&state.x, &state.a);
+        let mut c = vec![0.0; k * stride];
+        for (padded, row) in c.chunks_exact_mut(stride).zip(state.c.iter_rows()) {
+            padded[..k].copy_from_slice(row);
+        }
+        let chunks = state.q.as_mut_slice().par_chunks_mut(CHUNK * k).enumerate();
+        chunks.for_each(|(chunk, q)| {
+            let (start, len) = (chunk * CHUNK, q.len() / k);
+            let mut numerators = vec![0.0; len * stride];
+            self.profiles.for_each_spread(start..start + len, &table, |s, row| {
+                numerators[(s - start) * stride..][..k].copy_from_slice(row);
+            });
+            let (mut row, mut image) = (vec![0.0; stride], vec![0.0; stride]);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (q, numerators) in
+                        q.chunks_exact_mut(k).zip(numerators.chunks_exact(stride))
+                    {
+                        row[..k].copy_from_slice(q);
+                        image.fill(TINY);
+                        for (x, c) in q.iter().zip(c.chunks_exact(stride)) {
+                            add_scaled(&mut image, *x, c);
+                        }
+                        let lanes = row.as_chunks_mut::<LANES>().0.iter_mut();
+                        let ratios = numerators.as_chunks::<LANES>().0.iter();
+                        for (x, (n, y)) in lanes.zip(ratios.zip(image.as_chunks::<LANES>().0)) {
+                            for l in 0..LANES {
+                                x[l] *= (n[l] / y[l]).sqrt();
+                            }
+                        }
+                        q.copy_from_slice(&row[..k]);
+                    }
+                },
+            );
+        });
         self.refresh(state);
         let (b, d) = (&state.b, &state.d);
         let spread = |j: usize| (0..k).map(|l| b[(j, l)].powi(2) * d[l]).sum::<f64>();
@@ -468,6 +506,17 @@ impl<'a> Problem<'a> {
             value -= 2.0 * a * member.clusters.clone().map(of).sum::<f64>();
         }
         value
+    }
+}
+
+/// Adds `x` times one padded row to another.
+#[inline(always)]
+fn add_scaled(sums: &mut [f64], x: f64, row: &[f64]) {
+    let lanes = sums.as_chunks_mut::<LANES>().0.iter_mut().zip(row.as_chunks::<LANES>().0);
+    for (sums, row) in lanes {
+        for l in 0..LANES {
+            sums[l] += x * row[l];
+        }
     }
 }
 
