@@ -10,7 +10,8 @@
 pub(super) struct Drift {
     k: usize,
     /// Per cluster: how much joining has become cheaper at most, then how much staying has become
-    /// dearer at most, for a unit of weight, since the beginning.
+    /// dearer at most, for a unit of weight, since the beginning; then the largest falls of all moves,
+    /// added up, which is a bound for every cluster and quickly compared.
     now: Vec<f64>,
     /// `now` at the beginning of every epoch.
     epochs: Vec<f64>,
@@ -23,7 +24,7 @@ const UNKNOWN: (f64, u32) = (f64::NEG_INFINITY, 0);
 
 impl Drift {
     pub(super) fn new(k: usize, profiles: usize) -> Self {
-        let now = vec![0.0; 2 * k];
+        let now = vec![0.0; 2 * k + 1];
         Drift { k, epochs: now.clone(), now, known: vec![UNKNOWN; profiles] }
     }
 
@@ -41,6 +42,7 @@ impl Drift {
         falls[from] += by.fall_from;
         rises[to] += by.rise_to;
         rises[from] += by.rise_from;
+        rises[self.k] += by.fall_to.max(by.fall_from);
     }
 
     /// Notes that profile `s` was visited.
@@ -64,6 +66,10 @@ impl Drift {
         }
         let then = &self.epochs[epoch as usize * self.now.len()..][..self.now.len()];
         let rise = self.now[self.k + own] - then[self.k + own];
+        let all = 2 * self.k;
+        if rise + (self.now[all] - then[all]) < lead {
+            return true;
+        }
         let mut fall = 0.0f64;
         for (now, then) in self.now[..self.k].iter().zip(&then[..self.k]) {
             fall = fall.max(now - then);

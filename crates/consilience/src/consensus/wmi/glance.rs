@@ -40,6 +40,7 @@ const SLAB: usize = 4;
 
 /// Sums of bounds on what clusters are worth to profiles.
 pub(super) struct Glance {
+    k: usize,
     /// Groups of columns in a row.
     width: usize,
     /// $W$.
@@ -54,11 +55,11 @@ pub(super) struct Glance {
     /// What the totals take off at least where one joins, and at most where one stays.
     off_joining: Vec<Wide>,
     off_staying: Vec<i32>,
-    /// The leads, and what has become of them.
-    drift: Drift,
-    /// Room for an update.
-    masses: Vec<f64>,
-    bounds: Vec<(f64, f64)>,
+    /// The leads, and what has become of them; kept once few profiles move.
+    leads: Option<Drift>,
+    /// Room for an update: masses with their weights, and bounds.
+    masses: Vec<(f64, f64)>,
+    bounds: Vec<(i32, i32)>,
 }
 
 /// The weights $\omega_q$, for every row of the tables and added up over members.
@@ -68,11 +69,11 @@ pub(super) struct Omega {
 }
 
 impl Glance {
-    /// Bounds for `u` profiles of weight at most `heavy` and `r` members with these masses, rows of
+    /// Bounds for profiles of weight at most `heavy` and `r` members with these masses, rows of
     /// `width` lanes with a column for each of `k` clusters, the totals last; if sums fit. All masses
     /// are whole numbers.
     pub(super) fn new(
-        (u, k, r): (usize, usize, usize),
+        (k, r): (usize, usize),
         heavy: f64,
         omega: Omega,
         mass: &[Lane],
@@ -86,6 +87,7 @@ impl Glance {
             return None;
         }
         let mut glance = Glance {
+            k,
             width: wide,
             heavy,
             omega: omega.of_row,
@@ -95,8 +97,8 @@ impl Glance {
             // Columns that only fill up the last group are worth least of all.
             off_joining: vec![[i32::MIN / 2; WIDE]; wide],
             off_staying: vec![0; wide * WIDE],
-            drift: Drift::new(k, u),
-            bounds: vec![(0.0, 0.0); rows.max(r)],
+            leads: None,
+            bounds: vec![(0, 0); rows.max(r)],
             masses: Vec::with_capacity(rows.max(r)),
         };
         for c in 0..k {
@@ -118,21 +120,20 @@ impl Glance {
     ) -> (f64, f64) {
         let Self { width, heavy, omega, joining, staying, masses, bounds, .. } = self;
         masses.clear();
-        masses.extend(cells.clone().map(|(_, t)| t));
-        for (&t, bounds) in masses.iter().zip(&mut *bounds) {
+        masses.extend(cells.clone().map(|(row, t)| (t, omega[row])));
+        for (&(t, omega), bounds) in masses.iter().zip(&mut *bounds) {
             let most = ln_branchless(t + 0.5 * *heavy);
             // Nobody stays where there is nothing; any number will do.
             let t = if t > 1.0 { t } else { 1.0 };
             let x = *heavy / t;
             let x = if x < 1.0 { x } else { 1.0 };
             let loss = x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 12.0 + x * 0.25)));
-            *bounds = (most, ln_branchless(t) - loss);
+            let least = ln_branchless(t) - loss;
+            *bounds = (units(omega * most) + 1, units(omega * least) - 1);
         }
         let (mut fall, mut rise) = (0, 0);
-        for ((row, _), bounds) in cells.zip(&*bounds) {
+        for ((row, _), &(join, stay)) in cells.zip(&*bounds) {
             let at = row * *width + c / WIDE;
-            let join = units(omega[row] * bounds.0) + 1;
-            let stay = units(omega[row] * bounds.1) - 1;
             let old_join = std::mem::replace(&mut joining[at][c % WIDE], join);
             let old_stay = std::mem::replace(&mut staying[at * WIDE + c % WIDE], stay);
             fall += (join - old_join).max(0);
@@ -150,19 +151,28 @@ impl Glance {
     #[inline(always)]
     pub(super) fn moved(&mut self, s: usize, from: usize, to: usize, by: [(f64, f64); 2]) {
         let [(fall_from, rise_from), (fall_to, rise_to)] = by;
-        self.drift.moved(from, to, Change { fall_to, fall_from, rise_to, rise_from });
-        self.drift.forget(s);
+        if let Some(leads) = &mut self.leads {
+            leads.moved(from, to, Change { fall_to, fall_from, rise_to, rise_from });
+            leads.forget(s);
+        }
+    }
+
+    /// Keeps the leads of `u` profiles from now on.
+    pub(super) fn keep_leads(&mut self, u: usize) {
+        self.leads.get_or_insert_with(|| Drift::new(self.k, u));
     }
 
     /// Leads are counted from the beginning of an epoch.
     pub(super) fn begin_epoch(&mut self) {
-        self.drift.begin_epoch();
+        if let Some(leads) = &mut self.leads {
+            leads.begin_epoch();
+        }
     }
 
     /// Whether profile `s`, in cluster `own`, is known to stay. No cluster may be empty.
     #[inline(always)]
     pub(super) fn settles(&self, s: usize, own: usize) -> bool {
-        self.drift.settles(s, own)
+        self.leads.as_ref().is_some_and(|leads| leads.settles(s, own))
     }
 
     /// Whether profile `s` with these codes, of weight `w` and in cluster `own`, surely stays. No
@@ -186,7 +196,9 @@ impl Glance {
             _ => None,
         };
         let Some(lead) = lead.filter(|&lead| lead > 0.0) else { return false };
-        self.drift.visited(s, lead);
+        if let Some(leads) = &mut self.leads {
+            leads.visited(s, lead);
+        }
         true
     }
 

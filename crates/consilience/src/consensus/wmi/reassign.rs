@@ -204,6 +204,9 @@ impl<'a> Reassignment<'a> {
         // With fewer profiles than clusters the tables cost more than they spare.
         let many = self.labels.len() > self.profiles.n_clusters();
         let glances = self.glance.is_some() || many && self.begin_to_glance();
+        if moved <= self.labels.len() / FEW_IF_SCREENED {
+            self.keep_leads();
+        }
         if glances && self.screen.is_some() {
             return;
         }
@@ -220,10 +223,17 @@ impl<'a> Reassignment<'a> {
             let rows = members.iter().zip(self.omega);
             let rows = rows.flat_map(|(member, &omega)| vec![omega; member.n_clusters()]);
             let omega = Omega { of_row: rows.collect(), total: self.total_omega };
-            let shape = (self.labels.len(), self.k, members.len());
+            let shape = (self.k, members.len());
             self.glance = Glance::new(shape, self.heavy, omega, &self.mass, self.width);
         }
         self.glance.is_some()
+    }
+
+    /// Remembers from now on by how much profiles that stay at a glance do so.
+    pub(super) fn keep_leads(&mut self) {
+        if let Some(glance) = &mut self.glance {
+            glance.keep_leads(self.labels.len());
+        }
     }
 
     /// Spares from now on the visits that cannot change anything.

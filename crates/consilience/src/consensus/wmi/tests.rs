@@ -64,9 +64,10 @@ enum Saving {
     Screen,
     ScreenAndDrift,
     ScreenAndGlance,
+    ScreenAndLeads,
 }
 
-use Saving::{Drift, Nothing, Screen, ScreenAndDrift, ScreenAndGlance};
+use Saving::{Drift, Nothing, Screen, ScreenAndDrift, ScreenAndGlance, ScreenAndLeads};
 
 /// The labels after every pass.
 fn passes(
@@ -84,8 +85,11 @@ fn passes(
     if matches!(saving, Drift | ScreenAndDrift) {
         search.spare_visits();
     }
-    if saving == ScreenAndGlance {
+    if matches!(saving, ScreenAndGlance | ScreenAndLeads) {
         search.begin_to_glance();
+    }
+    if saving == ScreenAndLeads {
+        search.keep_leads();
     }
     let mut rng = Rng::new(draw, Stream::Order);
     (0..12)
@@ -207,7 +211,7 @@ proptest! {
         let profiles = profiles(&ensemble);
         for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
             let all = passes(&profiles, &omega, k, draw, Nothing);
-            for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance] {
+            for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance, ScreenAndLeads] {
                 prop_assert_eq!(&passes(&profiles, &omega, k, draw, how), &all);
             }
         }
@@ -293,7 +297,7 @@ fn sparing_visits_changes_no_move_in_large_ensembles() {
         for (profiles, k) in [(noisy(seed, false), 4), (noisy(seed, true), 5)] {
             for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
                 let all = passes(&profiles, &omega, k, seed, Nothing);
-                for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance] {
+                for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance, ScreenAndLeads] {
                     assert_eq!(passes(&profiles, &omega, k, seed, how), all);
                 }
             }
