@@ -3,14 +3,49 @@
 use std::path::Path;
 
 use consilience::Run;
+use consilience::base::SparseMatrix;
 use consilience::ensemble::HardMember;
+use consilience::generate::Data;
 use consilience::linalg::Matrix;
 
+use super::beside::{read_truth, read_weights};
 use super::columns::{Named, labels, weights};
-use super::error::{InputError, Result, listed};
+use super::error::{InputError, Result, listed, shown};
 use super::guess::{self, Guess};
 use super::table::{Column, Ids, Plan, Role, Table};
-use super::{Impute, ReadOptions, read_table};
+use super::{Impute, ReadOptions, market, read_table};
+
+/// The numbers of a table, one row an object, all finite.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// All of them.
+    Dense(Matrix),
+    /// Those that are not 0.
+    Sparse(SparseMatrix),
+}
+
+impl Values {
+    /// The table that ensembles are made from.
+    pub fn data(&self) -> Data<'_> {
+        match self {
+            Values::Dense(values) => values.into(),
+            Values::Sparse(values) => values.into(),
+        }
+    }
+
+    /// Whether only those that are not 0 are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Values::Sparse(_))
+    }
+
+    /// All numbers, written out.
+    pub fn into_dense(self) -> Matrix {
+        match self {
+            Values::Dense(values) => values,
+            Values::Sparse(values) => values.to_dense(),
+        }
+    }
+}
 
 /// A table of features.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +56,8 @@ pub struct FeatureTable {
     pub ids: Option<Ids>,
     /// The features' names.
     pub columns: Vec<String>,
-    /// The features, one row an object, all finite.
-    pub values: Matrix,
+    /// The features, one row an object.
+    pub values: Values,
     /// The known classes, if a column of them was named.
     pub truth: Option<HardMember>,
     /// The objects' weights, if a column of them was named.
@@ -35,12 +70,19 @@ impl FeatureTable {
     /// Why this may be a table of clusterings, given to the wrong command; `None` if nothing
     /// suggests it.
     pub fn looks_like_clusterings(&self) -> Option<Guess> {
-        guess::clusterings(&self.columns, &self.values)
+        match &self.values {
+            Values::Dense(values) => guess::clusterings(&self.columns, values),
+            Values::Sparse(_) => None,
+        }
     }
 }
 
-/// Reads a table of features.
+/// Reads a table of features. A MatrixMarket file has no columns by name: there the known classes and
+/// the weights are files, one value a row.
 pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<FeatureTable> {
+    if let Some(gzip) = market::ending(path) {
+        return read_sparse(path, gzip, options, run);
+    }
     let mut table = match read_table(path, options, &Features(options), run) {
         Err(error @ InputError::NotANumber { .. }) if path != Path::new("-") => {
             return Err(mostly_text(path, options, run).unwrap_or(error));
@@ -75,7 +117,31 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
         ));
     }
     let ids = objects.map(|objects| objects.ids);
+    let values = Values::Dense(values);
     Ok(FeatureTable { file, ids, columns, values, truth, weights, warnings })
+}
+
+fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Result<FeatureTable> {
+    let file = shown(path);
+    if options.id.is_some() || !options.drop.is_empty() {
+        return Err(InputError::Unsupported {
+            file,
+            problem: "a MatrixMarket file has no columns by name".to_owned(),
+            hint: "leave out --id and --drop".to_owned(),
+        });
+    }
+    let values = market::read(path, gzip, run)?;
+    let n = values.nrows();
+    // They name files here, whose own columns are not to be looked for by that name.
+    let beside = ReadOptions { truth: None, weights: None, ..options.clone() };
+    let beside_path = |name: &String| Path::new(name).to_owned();
+    let truth = options.truth.as_ref().map(beside_path);
+    let truth = truth.map(|path| read_truth(&path, None, n, &beside, run)).transpose()?;
+    let weights = options.weights.as_ref().map(beside_path);
+    let weights = weights.map(|path| read_weights(&path, None, n, &beside, run)).transpose()?;
+    let columns = (1..=values.ncols()).map(|j| j.to_string()).collect();
+    let values = Values::Sparse(values);
+    Ok(FeatureTable { file, ids: None, columns, values, truth, weights, warnings: Vec::new() })
 }
 
 struct Features<'a>(&'a ReadOptions);
@@ -228,7 +294,7 @@ mod tests {
         let text = "name,x,note,y,class\na,1,?,0.5,-1\nb,2,?,1e-3,1\n";
         let table = read(text, &named("name", "class", &["note"])).unwrap();
         assert_eq!(table.columns, ["x", "y"]);
-        assert_eq!(table.values.as_slice(), [1.0, 0.5, 2.0, 1e-3]);
+        assert_eq!(table.values.into_dense().as_slice(), [1.0, 0.5, 2.0, 1e-3]);
         assert_eq!(table.ids.unwrap().get(1), "b");
         assert_eq!(table.truth.unwrap().clusters(), ["-1", "1"]);
         assert_eq!(table.warnings, Vec::<String>::new());
@@ -238,7 +304,7 @@ mod tests {
     fn weights_stand_apart_from_the_features() {
         let options = ReadOptions { weights: Some("w".to_owned()), ..ReadOptions::default() };
         let table = read("x,w,y\n1,2,3\n4,0.5,6\n", &options).unwrap();
-        assert_eq!(table.values.as_slice(), [1.0, 3.0, 4.0, 6.0]);
+        assert_eq!(table.values.into_dense().as_slice(), [1.0, 3.0, 4.0, 6.0]);
         assert_eq!(table.weights, Some(vec![2.0, 0.5]));
         assert_eq!(
             read("x,w,y\n1,2,3\n4,0,6\n", &options).unwrap_err(),
@@ -259,12 +325,12 @@ mod tests {
             read(text, &options).unwrap()
         };
         let mean = filled(Impute::Mean);
-        assert_eq!(mean.values.as_slice(), [1.0, 1.0, 3.0, 2.0, 2.0, 1.5, 6.0, 1.5]);
+        assert_eq!(mean.values.into_dense().as_slice(), [1.0, 1.0, 3.0, 2.0, 2.0, 1.5, 6.0, 1.5]);
         assert_eq!(
             mean.warnings,
             ["t.csv: 3 missing values were replaced by the mean of their column"]
         );
-        assert_eq!(filled(Impute::Median).values[(1, 0)], 2.0);
+        assert_eq!(filled(Impute::Median).values.into_dense()[(1, 0)], 2.0);
         let options = ReadOptions { impute: Some(Impute::Mean), ..ReadOptions::default() };
         assert_eq!(
             read("x,y\n1,\n2,\n", &options).unwrap_err(),
@@ -325,6 +391,33 @@ mod tests {
         for (text, options, message) in cases {
             assert_eq!(read(text, &options).unwrap_err(), message);
         }
+    }
+
+    #[test]
+    fn classes_and_weights_of_a_sparse_table_are_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let head = "%%MatrixMarket matrix coordinate real general\n";
+        let path = write("t.mtx", &format!("{head}3 4 2\n1 2 0.5\n3 4 2\n"));
+        let file = |path: std::path::PathBuf| Some(path.display().to_string());
+        let options = ReadOptions {
+            truth: file(write("truth.csv", "class\na\nb\na\n")),
+            weights: file(write("w.csv", "w\n1\n2\n3\n")),
+            ..ReadOptions::default()
+        };
+        let run = Run::new(0).threads(1);
+        let table = read_features(&path, &options, &run).unwrap();
+        let entries = vec![(0, 1, 0.5), (2, 3, 2.0)];
+        assert_eq!(table.values, Values::Sparse(SparseMatrix::from_entries(3, 4, entries)));
+        assert_eq!(table.columns, ["1", "2", "3", "4"]);
+        assert_eq!(table.truth.unwrap().clusters(), ["a", "b"]);
+        assert_eq!(table.weights, Some(vec![1.0, 2.0, 3.0]));
+        let refused = read_features(&path, &named("x", "", &[]), &run).unwrap_err().to_string();
+        assert!(refused.ends_with("no columns by name; leave out --id and --drop"), "{refused}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tables that are read: the one part of consilience that opens files of data, shared by the command
 //! line and the Python package.
 //!
-//! A *format* (`text`, `npy`, `columnar`) turns bytes into a table: columns of label codes, numbers or
+//! A *format* (`text`, `npy`, `columnar`, and `market` for sparse features) turns bytes into a table: columns of label codes, numbers or
 //! text, according to the role that each column's name gives it. A *meaning* (`features`,
 //! `clusterings`, `beside`) hands out the roles and checks what came back. No step holds the cells of a
 //! label column as strings. Clusterings in Parquet are also read without holding all labels (`rows`).
@@ -25,6 +25,7 @@ mod foreign;
 mod guard;
 mod guess;
 mod join;
+mod market;
 mod members;
 mod npy;
 mod npy_header;
@@ -42,7 +43,7 @@ pub use beside::read_labels;
 pub use clusterings::{ClusteringTable, read_clusterings};
 pub use consensus::{ConsensusTable, read_consensus};
 pub use error::{InputError, Place, Result, describe};
-pub use features::{FeatureTable, read_features};
+pub use features::{FeatureTable, Values, read_features};
 pub use guess::Guess;
 pub use npy_header::header as npy_header;
 pub use raw::{RawColumn, RawTable, read_raw};

@@ -57,7 +57,7 @@ def test_new_objects_join_their_cluster() -> None:
     "scheme",
     ["random_init", "random_k", "random_subspace", "bootstrap", "subsample", "random_projection"],
 )
-@pytest.mark.parametrize("base", ["kmeans", "fuzzy_kmeans", "macqueen", "u_spec"])
+@pytest.mark.parametrize("base", ["kmeans", "fuzzy_kmeans", "macqueen", "minibatch_kmeans", "u_spec"])
 def test_schemes_and_bases(scheme: str, base: str) -> None:
     X = co.load_iris().data
     model = co.ConsensusClustering(

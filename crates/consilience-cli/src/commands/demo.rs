@@ -48,7 +48,7 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
     let data = (info.make)(&session.run);
     let input = Input {
-        values: &data.features,
+        values: (&data.features).into(),
         features: &data.feature_names,
         ids: None,
         truth: Some(truth(&data)),
@@ -87,7 +87,7 @@ fn told(
     let mut text = String::new();
     writeln!(text, "{bold}{}{bold:#}\n", capitalised(title))?;
     writeln!(text, "{bold}1. Many clusterings{bold:#}")?;
-    writeln!(text, "{}", indented(&recipe.summary(&outcome.ensemble)))?;
+    writeln!(text, "{}", indented(&recipe.summary(&outcome.ensemble, false)))?;
     if let Some(resumed) = outcome.resumed() {
         writeln!(text, "   {resumed}")?;
     }

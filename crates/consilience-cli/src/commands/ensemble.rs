@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use consilience::base::{Scaler, Scaling};
 use consilience::ensemble::{Ensemble, Member};
-use consilience::generate::{BaseK, GenerateParams, Generator, Scheme, Unseen, base, scheme};
+use consilience::generate::{
+    BaseK, Data, GenerateParams, GeneratedMember, Generator, Scheme, Unseen, base, scheme,
+};
 use consilience::linalg::Matrix;
 use serde_json::{Value, json};
 
@@ -81,46 +83,65 @@ impl Recipe {
     }
 
     /// What identifies the ensemble: the data and all that the members depend on.
-    pub(super) fn fingerprint(&self, data: &Matrix, seed: u64) -> u64 {
+    pub(super) fn fingerprint(&self, data: Data<'_>, seed: u64) -> u64 {
         let mut hash = Xxh64::new();
         let recipe = json!([env!("CARGO_PKG_VERSION"), seed, self.scale, self.generator]);
         hash.update(recipe.to_string().as_bytes());
         hash.update(&[data.nrows(), data.ncols()].map(usize::to_le_bytes).concat());
-        hash.update_numbers(data.as_slice());
+        match data {
+            Data::Dense(data) => hash.update_numbers(data.as_slice()),
+            Data::Sparse(data) => {
+                for i in 0..data.nrows() {
+                    let (columns, values) = data.row(i);
+                    hash.update(&columns.len().to_le_bytes());
+                    columns.iter().for_each(|j| hash.update(&j.to_le_bytes()));
+                    hash.update_numbers(values);
+                }
+            }
+        }
         hash.finish()
     }
 
     /// Makes the members, or takes those that `store` has; also tells how many those were.
     pub(super) fn make(
         &self,
-        data: &Matrix,
+        data: Data<'_>,
         store: Option<&MemberStore>,
         session: &Session,
     ) -> anyhow::Result<(Ensemble, usize)> {
         let run = &session.run;
         self.ask_memory(data, session)?;
-        let data = Scaler::fit(data, self.scaling)?.apply(data)?;
-        let here = self.generator.on(&data, run)?;
+        let (dense, sparse);
+        let here = match data {
+            Data::Dense(data) => {
+                dense = self.scaler(data)?.apply(data)?;
+                self.generator.on(&dense, run)?
+            }
+            Data::Sparse(data) => {
+                sparse = Scaler::fit_sparse(data, self.scaling)?.apply_sparse(data)?;
+                self.generator.on(&sparse, run)?
+            }
+        };
         let size = self.generator.size();
         let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
-        let member = |i: usize| -> anyhow::Result<Member> {
-            let stored = store.and_then(|store| store.load(i));
-            let member = if let Some(member) = stored {
-                reused.fetch_add(1, Ordering::Relaxed);
-                member
-            } else {
-                let made = here.member(i, run)?.member;
-                match store {
-                    Some(store) => store.save(i, &made)?,
-                    None => made,
-                }
-            };
+        let told = |member: Member| -> anyhow::Result<Member> {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             run.tick("base clusterings", done, Some(size as u64))?;
             Ok(member)
         };
+        let known = |i: usize| -> anyhow::Result<Option<Member>> {
+            let stored = store.and_then(|store| store.load(i));
+            reused.fetch_add(u64::from(stored.is_some()), Ordering::Relaxed);
+            stored.map(told).transpose()
+        };
+        let finish = |i: usize, made: GeneratedMember| -> anyhow::Result<Member> {
+            told(match store {
+                Some(store) => store.save(i, &made.member)?,
+                None => made.member,
+            })
+        };
         run.tick("base clusterings", 0, Some(size as u64))?;
-        let members = here.each(run, member)?;
+        let members = here.each(run, known, finish)?;
         Ok((Ensemble::new(members)?, reused.into_inner() as usize))
     }
 
@@ -130,7 +151,7 @@ impl Recipe {
     }
 
     /// Asks for the memory of the scaled data, of the members, and of the making of one.
-    fn ask_memory(&self, data: &Matrix, session: &Session) -> consilience::Result<()> {
+    fn ask_memory(&self, data: Data<'_>, session: &Session) -> consilience::Result<()> {
         let (n, size) = (data.nrows() as u64, self.generator.size() as u64);
         let (_, most) = self.base_k.range(&self.scheme, data.nrows());
         let label = match most {
@@ -145,9 +166,7 @@ impl Recipe {
                 counted(self.generator.size(), "clustering"),
                 count(data.nrows())
             ),
-            8 * n * data.ncols() as u64
-                + n * size * label
-                + self.generator.cost(data.nrows(), data.ncols()),
+            data.bytes() + n * size * label + self.generator.cost(data.nrows(), data.ncols()),
             if self.soft {
                 "make fewer (--size), or hard ones (without --soft)"
             } else {
@@ -173,12 +192,18 @@ impl Recipe {
         })
     }
 
-    /// What is told of the ensemble in words.
-    pub(super) fn summary(&self, ensemble: &Ensemble) -> String {
+    /// What is told of the ensemble in words; the zeros of a `sparse` table are not shifted.
+    pub(super) fn summary(&self, ensemble: &Ensemble, sparse: bool) -> String {
         let (low, high) = self.base_k.range(&self.scheme, ensemble.n_objects());
         let k = if low == high { low.to_string() } else { format!("{low} to {high}") };
         let scale = match self.scaling {
+            Scaling::ZScore if sparse => {
+                "features scaled to deviation 1, zeros left (--scale zscore)"
+            }
             Scaling::ZScore => "features scaled to mean 0 and deviation 1 (--scale zscore)",
+            Scaling::MinMax if sparse => {
+                "features scaled to a range of 1, zeros left (--scale minmax)"
+            }
             Scaling::MinMax => "features scaled to [0, 1] (--scale minmax)",
             Scaling::None => "features not scaled (--scale none)",
         };

@@ -28,7 +28,7 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
 
     signals::computing();
     let clock = Instant::now();
-    let (ensemble, _) = recipe.make(&table.values, None, &session)?;
+    let (ensemble, _) = recipe.make(table.values.data(), None, &session)?;
     let generate = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
@@ -50,6 +50,6 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
             "warnings": session.progress.warnings(),
         }));
     }
-    output::note(&recipe.summary(&ensemble));
+    output::note(&recipe.summary(&ensemble, table.values.is_sparse()));
     Ok(())
 }

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use consilience::consensus::{Start, cluster_names};
 use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
 use consilience::explain::Sentence;
+use consilience::generate::Data;
 use consilience::linalg::Matrix;
 use consilience::metrics::metric;
 use consilience_io::Ids;
@@ -37,7 +38,7 @@ const SMALL: usize = 10_000;
 /// What goes in.
 pub(super) struct Input<'a> {
     /// The features, one row an object.
-    pub(super) values: &'a Matrix,
+    pub(super) values: Data<'a>,
     /// Their names.
     pub(super) features: &'a [String],
     /// The identifiers, with the name of their column.
@@ -156,9 +157,12 @@ fn run_in(
     let tables = Tables { found: &found, ensemble: &ensemble, ids: input.ids, earlier };
     tables.write(target, session)?;
     let mut told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
-    let scaler = recipe.scaler(input.values)?;
-    let scatter = Scatter::new(input.values, input.features, |rows| scaler.apply(rows), run)?;
-    told["scatter"] = scatter.told();
+    // Components would have to be computed of the table written out.
+    if let Data::Dense(values) = input.values {
+        let scaler = recipe.scaler(values)?;
+        let scatter = Scatter::new(values, input.features, |rows| scaler.apply(rows), run)?;
+        told["scatter"] = scatter.told();
+    }
     let parts = Parts::of(&found, ensemble.weights());
     let clusters = cluster_names(&ensemble, found.choice.info);
     let truth = scores.as_ref().map(|scores| scores.shown(&found.numbers));

@@ -33,7 +33,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let options = args.reading.options(args.weights.as_deref());
     let table = read_data(&args.data, &args.reading, args.weights.as_deref(), &session)?;
     let ids = table.ids.as_ref();
-    let n = table.values.nrows();
+    let n = table.values.data().nrows();
     let start = read_start(args.consensus.init.as_deref(), ids, n, &options, &session)?;
     let earlier = Earlier::read(args.consensus.align_to.as_deref(), ids, n, &options, &session)?;
     let mut inputs = vec![described(&args.data)?];
@@ -42,7 +42,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
 
     let recorded = earlier.as_ref().map(|earlier| earlier.recorded.clone());
     let input = Input {
-        values: &table.values,
+        values: table.values.data(),
         features: &table.columns,
         ids: args.reading.id.as_deref().zip(ids),
         truth: table.truth.clone().map(Member::from),
@@ -69,7 +69,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
                 table.file
             ),
         ),
-        ("ensemble", recipe.summary(&outcome.ensemble)),
+        ("ensemble", recipe.summary(&outcome.ensemble, table.values.is_sparse())),
     ];
     lines.extend(outcome.resumed().map(|resumed| ("", resumed)));
     lines.push(("consensus", outcome.found.summary(&plan)));

@@ -138,7 +138,7 @@ fn features_are_read_back_bit_by_bit() {
         let path = folder.path().join(format!("t.{ending}"));
         write_matrix(&Target::table(&path).unwrap(), &names, &matrix, &run()).unwrap();
         let read = read_features(&path, &ReadOptions::default(), &run()).unwrap();
-        assert_eq!(read.values, matrix, "{ending}");
+        assert_eq!(read.values.into_dense(), matrix, "{ending}");
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn load(name: &str, folder: Option<&Path>, run: &Run) -> anyhow::Resu
     let options = ReadOptions { truth: Some("label".to_owned()), ..ReadOptions::default() };
     let table = read_features(&table, &options, run)?;
     let truth = table.truth.context("the column `label` holds no classes")?;
-    Ok(Set { values: table.values, truth: truth.into() })
+    Ok(Set { values: table.values.into_dense(), truth: truth.into() })
 }
 
 /// A MatrixMarket file of coordinates, made dense, with one label a line in a file of its own.

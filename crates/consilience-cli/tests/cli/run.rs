@@ -302,3 +302,67 @@ fn demo_runs_everywhere_without_files() {
 fn demo_shows_the_flowers() {
     assert_shown!(run(tempdir().unwrap().path(), &["demo"]));
 }
+
+/// Documents of three subjects by how often each of 40 words occurs in them: as MatrixMarket, as CSV
+/// with all zeros, and the subjects.
+fn documents(n: usize) -> (String, String, String) {
+    let mut state = 7u64;
+    let mut below = |n: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let (mut entries, mut csv, mut truth) = (Vec::new(), String::new(), "subject\n".to_owned());
+    csv.push_str(&(1..=40).map(|j| j.to_string()).collect::<Vec<_>>().join(","));
+    csv.push('\n');
+    for i in 0..n {
+        let mut counts = [0u64; 40];
+        for _ in 0..30 {
+            let word = if below(4) == 0 { below(40) } else { 13 * (i as u64 % 3) + below(13) };
+            counts[word as usize] += 1;
+        }
+        let row: Vec<String> = counts.iter().map(u64::to_string).collect();
+        writeln!(csv, "{}", row.join(",")).unwrap();
+        writeln!(truth, "s{}", i % 3).unwrap();
+        for (j, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            entries.push(format!("{} {} {count}\n", i + 1, j + 1));
+        }
+    }
+    let head = "%%MatrixMarket matrix coordinate integer general\n% words by documents\n";
+    let mtx = format!("{head}{n} 40 {}\n{}", entries.len(), entries.concat());
+    (mtx, csv, truth)
+}
+
+#[test]
+fn a_sparse_table_gives_what_its_numbers_written_out_give() {
+    let folder = tempdir().unwrap();
+    let (mtx, csv, truth) = documents(150);
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("words.mtx", &mtx);
+    write("words.csv", &csv);
+    write("truth.csv", &truth);
+    let of = |data: &str, own: &[&str]| {
+        let common = ["run", data, "-o", "out", "--fresh", "--k", "3", "--size", "10", "--json"];
+        let output = run(folder.path(), &[&common, own].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut files = contents(&folder.path().join("out"));
+        (told, ["labels.csv", "ensemble.parquet"].map(|name| files.remove(name).unwrap()))
+    };
+    for scheme in ["random-k", "random-subspace", "subsample", "random-projection"] {
+        for scale in ["none", "minmax", "zscore"] {
+            let options = ["--scheme", scheme, "--scale", scale];
+            let (told, files) = of("words.mtx", &options);
+            assert_eq!(told["n"], 150);
+            // Without the shift other scalings round otherwise, which a projection carries on.
+            if scale == "none" || scheme != "random-projection" {
+                assert_eq!(files, of("words.csv", &options).1, "{scheme} {scale}");
+            }
+        }
+    }
+    let (told, _) = of("words.mtx", &["--truth", "truth.csv"]);
+    assert!(told["scores"]["consensus"]["ari"].as_f64().unwrap() > 0.9, "{}", told["scores"]);
+    let refused = run(folder.path(), &["run", "words.mtx", "-o", "no", "--base", "macqueen"]);
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && message.contains("sparse"), "{message}");
+}

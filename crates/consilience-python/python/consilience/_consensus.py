@@ -207,8 +207,9 @@ def generate(
         What makes them differ: "random_init", "random_k", "random_subspace", "bootstrap",
         "subsample" or "random_projection".
     base : str, default "kmeans"
-        The clusterer: "kmeans", "fuzzy_kmeans", "macqueen" or "u_spec" (spectral clustering by way of
-        representatives, for clusters of any shape).
+        The clusterer: "kmeans", "fuzzy_kmeans", "macqueen", "minibatch_kmeans" (learns from samples, for
+        tens of millions of objects) or "u_spec" (spectral clustering by way of representatives, for
+        clusters of any shape).
     base_n_clusters : int or (int, int), optional
         The number of clusters of a member, or the range from which it is drawn; by default what
         suits the scheme.

@@ -50,14 +50,14 @@ pub(super) fn nearest<T: Float>(row: &[T], centres: &Matrix) -> (u32, f64) {
     best
 }
 
-/// Fails unless `centres` has a column for each of `data`.
-pub(super) fn check_columns<T: Float>(data: &Table<'_, T>, centres: &Matrix) -> Result<()> {
-    if centres.ncols() == data.ncols() {
+/// Fails unless `centres` has as many columns as the data.
+pub(super) fn check_columns(columns: usize, centres: &Matrix) -> Result<()> {
+    if centres.ncols() == columns {
         return Ok(());
     }
     Err(Error::Length {
         what: "a row of the data".to_owned(),
-        got: data.ncols(),
+        got: columns,
         expected_by: "a centre".to_owned(),
         expected: centres.ncols(),
     })

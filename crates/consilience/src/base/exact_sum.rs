@@ -116,6 +116,48 @@ impl ClusterSums {
         shift(d, parts(weight, q_coarse[d], q_fine[d]));
     }
 
+    /// Puts a row into cluster `to` of which only the entries at `columns` are not 0.
+    pub(super) fn add_sparse(
+        &mut self,
+        to: usize,
+        (columns, values): (&[u32], &[f64]),
+        quanta: &Quanta,
+    ) {
+        self.change_sparse(to, 1.0, (columns, values), quanta);
+    }
+
+    /// Moves such a row from cluster `from` to cluster `to`, another one.
+    pub(super) fn shift_sparse(
+        &mut self,
+        from: usize,
+        to: usize,
+        row: (&[u32], &[f64]),
+        quanta: &Quanta,
+    ) {
+        self.change_sparse(from, -1.0, row, quanta);
+        self.change_sparse(to, 1.0, row, quanta);
+    }
+
+    /// Adds a row of weight 1, or takes it away: parts of 0 are 0.
+    fn change_sparse(
+        &mut self,
+        cluster: usize,
+        sign: f64,
+        (columns, values): (&[u32], &[f64]),
+        quanta: &Quanta,
+    ) {
+        self.rows[cluster] += sign as i64;
+        let d = self.width - 1;
+        let coarse = &mut self.coarse[cluster * self.width..][..self.width];
+        let fine = &mut self.fine[cluster * self.width..][..self.width];
+        let entries = columns.iter().map(|&j| j as usize).zip(values.iter().copied());
+        for (j, x) in entries.chain([(d, 1.0)]) {
+            let (high, low) = parts(x, quanta.coarse[j], quanta.fine[j]);
+            coarse[j] += sign * high;
+            fine[j] += sign * low;
+        }
+    }
+
     /// Adds the sums of other rows.
     pub(super) fn merge(&mut self, other: &ClusterSums) {
         let add = |a: &mut [f64], b: &[f64]| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);

@@ -14,7 +14,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::distance::{CHUNK, check_columns, squared_distance};
-use crate::base::start::{centres_at, random_rows};
+use crate::base::fuzzy_lanes::{LANES, Lanes};
+use crate::base::sparse_matrix::SparseMatrix;
+use crate::base::start::{Rows as _, centres_at, random_rows};
 use crate::base::table::{Float, Table};
 use crate::ensemble::argmax;
 use crate::error::{Error, Result};
@@ -134,14 +136,14 @@ impl FuzzyKMeans {
         let data = data.into();
         data.check()?;
         let mut centres = centres_at(&data, &random_rows(&data, None, self.0.k, rng)?);
-        let mut memberships = Matrix::zeros(data.nrows(), self.0.k);
+        let mut groups = vec![[0.0; LANES]; data.nrows().div_ceil(LANES) * self.0.k];
         let (mut trace, mut iterations, mut stop) = (Vec::new(), 0, Stop::MaxIterations);
         run.install(|| {
-            self.turn(&data, &centres, &mut memberships, run)?;
+            let mut turn = self.turn(&data, &centres, &mut groups, run)?;
             while iterations < self.0.max_iter {
                 iterations += 1;
-                self.move_centres(&data, &memberships, &mut centres, run)?;
-                let turn = self.turn(&data, &centres, &mut memberships, run)?;
+                move_centres(&turn.sums, &mut centres);
+                turn = self.turn(&data, &centres, &mut groups, run)?;
                 trace.push(turn.objective);
                 if turn.change <= self.0.tol && self.0.tol > 0.0 {
                     stop = Stop::Converged;
@@ -150,119 +152,100 @@ impl FuzzyKMeans {
             }
             Ok(())
         })?;
+        let mut memberships = Matrix::zeros(data.nrows(), self.0.k);
+        for i in 0..data.nrows() {
+            let group = &groups[i / LANES * self.0.k..];
+            let row = memberships.row_mut(i).iter_mut().zip(group);
+            row.for_each(|(into, u)| *into = u[i % LANES]);
+        }
         let labels = memberships.iter_rows().map(|row| argmax(row).unwrap_or(0) as u32).collect();
         Ok(FuzzyKMeansFit { centres, memberships, labels, trace, iterations, stop })
     }
 
-    /// The memberships for these centres.
+    /// The memberships for these centres, group by group of rows, and what the next centres are made
+    /// of.
     fn turn<T: Float>(
         &self,
         data: &Table<'_, T>,
         centres: &Matrix,
-        memberships: &mut Matrix,
+        groups: &mut [[f64; LANES]],
         run: &Run,
     ) -> Result<Turn> {
         let (k, m) = (self.0.k, self.0.m);
-        let of_chunk = |(chunk, rows): (usize, &mut [f64])| {
+        let of_chunk = |(chunk, groups): (usize, &mut [[f64; LANES]])| {
             run.check()?;
-            let mut turn = Turn { objective: 0.0, change: 0.0 };
-            let mut next = vec![0.0; k];
+            let mut turn =
+                Turn { objective: 0.0, change: 0.0, sums: Matrix::zeros(k, data.ncols() + 1) };
+            let mut lanes = Lanes::new(k, data.ncols());
             vectorised(
                 #[inline(always)]
                 || {
-                    for (i, row) in rows.chunks_exact_mut(k).enumerate() {
-                        let x = data.row(chunk * CHUNK + i);
-                        turn.objective += memberships_of(x, centres, m, &mut next);
-                        for (old, &new) in row.iter_mut().zip(&next) {
-                            turn.change = f64::max(turn.change, (new - *old).abs());
-                            *old = new;
+                    for (g, group) in groups.chunks_exact_mut(k).enumerate() {
+                        let first = chunk * CHUNK + g * LANES;
+                        lanes.load(data, first);
+                        let shares = lanes.memberships(centres, m);
+                        for share in &shares[..lanes.rows()] {
+                            turn.objective += share;
                         }
+                        turn.change = turn.change.max(lanes.keep(group));
+                        lanes.add_to(&mut turn.sums, data, first, m);
                     }
                 },
             );
             Ok(turn)
         };
-        let turns: Vec<Turn> = memberships
-            .as_mut_slice()
-            .par_chunks_mut(CHUNK * k)
+        let turns: Vec<Turn> = groups
+            .par_chunks_mut(CHUNK / LANES * k)
             .enumerate()
             .map(of_chunk)
             .collect::<Result<_>>()?;
-        let mut whole = Turn { objective: 0.0, change: 0.0 };
+        let sums = Matrix::zeros(k, data.ncols() + 1);
+        let mut whole = Turn { objective: 0.0, change: 0.0, sums };
         for turn in turns {
             whole.objective += turn.objective;
             whole.change = whole.change.max(turn.change);
+            let sums = whole.sums.as_mut_slice().iter_mut().zip(turn.sums.as_slice());
+            sums.for_each(|(sum, part)| *sum += part);
         }
         Ok(whole)
     }
+}
 
-    /// The centres for these memberships.
-    fn move_centres<T: Float>(
-        &self,
-        data: &Table<'_, T>,
-        memberships: &Matrix,
-        centres: &mut Matrix,
-        run: &Run,
-    ) -> Result<()> {
-        let (k, d, m) = (self.0.k, data.ncols(), self.0.m);
-        let of_chunk = |(chunk, rows): (usize, &[f64])| {
-            run.check()?;
-            // Sums of the rows, and in the last column of the weights.
-            let mut sums = Matrix::zeros(k, d + 1);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (i, row) in rows.chunks_exact(k).enumerate() {
-                        let x = data.row(chunk * CHUNK + i);
-                        for (j, &u) in row.iter().enumerate() {
-                            let weight = if m == 2.0 { u * u } else { u.powf(m) };
-                            let sums = sums.row_mut(j);
-                            for (sum, x) in sums.iter_mut().zip(x) {
-                                *sum += weight * x.to_f64();
-                            }
-                            sums[d] += weight;
-                        }
-                    }
-                },
-            );
-            Ok(sums)
-        };
-        let chunks = memberships.as_slice().par_chunks(CHUNK * k).enumerate();
-        let partial: Vec<Matrix> = chunks.map(of_chunk).collect::<Result<_>>()?;
-        let mut sums = Matrix::zeros(k, d + 1);
-        for part in &partial {
-            for (sum, part) in sums.as_mut_slice().iter_mut().zip(part.as_slice()) {
-                *sum += part;
+/// The centres for these sums of rows, the sums of weights in the last column.
+fn move_centres(sums: &Matrix, centres: &mut Matrix) {
+    let d = centres.ncols();
+    for j in 0..centres.nrows() {
+        let sums = sums.row(j);
+        // Nobody belongs to a centre whose place all objects share with others; it stays.
+        if sums[d] > 0.0 {
+            for (centre, sum) in centres.row_mut(j).iter_mut().zip(sums) {
+                *centre = sum / sums[d];
             }
         }
-        for j in 0..k {
-            let sums = sums.row(j);
-            // Nobody belongs to a centre whose place all objects share with others; it stays.
-            if sums[d] > 0.0 {
-                for (centre, sum) in centres.row_mut(j).iter_mut().zip(sums) {
-                    *centre = sum / sums[d];
-                }
-            }
-        }
-        Ok(())
     }
 }
 
-#[derive(Clone, Copy)]
 struct Turn {
     objective: f64,
     /// The largest change of a membership.
     change: f64,
+    /// For every cluster the sum of the rows weighted by $u_{ij}^m$, and the sum of the weights.
+    sums: Matrix,
 }
 
 /// Writes the memberships of row `x` and returns its share of $J$.
 #[inline(always)]
 fn memberships_of<T: Float>(x: &[T], centres: &Matrix, m: f64, into: &mut [f64]) -> f64 {
-    let mut least = f64::INFINITY;
     for (distance, centre) in into.iter_mut().zip(centres.iter_rows()) {
         *distance = squared_distance(x, centre);
-        least = least.min(*distance);
     }
+    memberships_at(into, m)
+}
+
+/// Makes memberships of the squared distances of a row and returns its share of $J$.
+#[inline(always)]
+pub(super) fn memberships_at(into: &mut [f64], m: f64) -> f64 {
+    let least = into.iter().fold(f64::INFINITY, |least, distance| least.min(*distance));
     if least == 0.0 {
         let here = into.iter().filter(|&&distance| distance == 0.0).count() as f64;
         into.iter_mut().for_each(|u| *u = if *u == 0.0 { 1.0 / here } else { 0.0 });
@@ -290,7 +273,7 @@ pub fn memberships<'a, T: Float>(
 ) -> Result<Matrix> {
     let data = data.into();
     data.check()?;
-    check_columns(&data, centres)?;
+    check_columns(data.ncols(), centres)?;
     let k = centres.nrows();
     let mut memberships = Matrix::zeros(data.nrows(), k);
     let of_chunk = |(chunk, rows): (usize, &mut [f64])| {
@@ -311,10 +294,42 @@ pub fn memberships<'a, T: Float>(
     Ok(memberships)
 }
 
+/// The memberships of the rows of a sparse table, which are written out one by one.
+pub fn memberships_sparse(
+    data: &SparseMatrix,
+    centres: &Matrix,
+    m: f64,
+    run: &Run,
+) -> Result<Matrix> {
+    data.check()?;
+    check_columns(data.ncols(), centres)?;
+    let k = centres.nrows();
+    let mut memberships = Matrix::zeros(data.nrows(), k);
+    let of_chunk = |(chunk, rows): (usize, &mut [f64])| {
+        run.check()?;
+        let mut written = vec![0.0; data.ncols()];
+        for (i, row) in rows.chunks_exact_mut(k).enumerate() {
+            data.write(chunk * ROWS + i, &mut written);
+            vectorised(
+                #[inline(always)]
+                || memberships_of(&written, centres, m, row),
+            );
+        }
+        Ok(())
+    };
+    run.install(|| {
+        memberships.as_mut_slice().par_chunks_mut(ROWS * k).enumerate().try_for_each(of_chunk)
+    })?;
+    Ok(memberships)
+}
+
+/// Rows of a sparse table between two looks at the cancel flag: each is as long as it is wide.
+const ROWS: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Stream;
+    use crate::rng::{Rng, Stream};
     use proptest::prelude::*;
 
     fn fit(params: FuzzyKMeansParams, values: &[f64], threads: usize) -> Result<FuzzyKMeansFit> {
@@ -373,6 +388,31 @@ mod tests {
         assert_eq!(refused, Err(Error::TooFewRows { k: 2, distinct: 1 }));
     }
 
+    /// One row after the other, as one would write it down.
+    fn plain(data: &Matrix, m: f64, centres: &Matrix, iterations: usize) -> (Matrix, Matrix) {
+        let (k, d) = (centres.nrows(), centres.ncols());
+        let (mut centres, mut u) = (centres.clone(), Matrix::zeros(data.nrows(), k));
+        for iteration in 0..=iterations {
+            for (i, x) in data.iter_rows().enumerate() {
+                memberships_of(x, &centres, m, u.row_mut(i));
+            }
+            if iteration == iterations {
+                break;
+            }
+            let mut sums = Matrix::zeros(k, d + 1);
+            for (i, x) in data.iter_rows().enumerate() {
+                for j in 0..k {
+                    let weight = if m == 2.0 { u[(i, j)] * u[(i, j)] } else { u[(i, j)].powf(m) };
+                    let sums = sums.row_mut(j);
+                    sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += weight * x);
+                    sums[d] += weight;
+                }
+            }
+            move_centres(&sums, &mut centres);
+        }
+        (centres, u)
+    }
+
     #[test]
     fn the_same_bits_on_any_number_of_threads() {
         let values: Vec<f64> = (0..5000).map(|i| f64::from(i * 7919 % 1009)).collect();
@@ -381,6 +421,27 @@ mod tests {
     }
 
     proptest! {
+        /// Rows in lanes are rows one by one, bit by bit. (All fit in one chunk, so that sums are
+        /// added up in one order.)
+        #[test]
+        fn rows_side_by_side_are_rows_one_by_one(
+            n in 1..40usize, d in 1..20usize, k in 1..6usize, square: bool, grid: bool, seed: u64,
+        ) {
+            let mut rng = Rng::new(seed, Stream::Data);
+            let mut value = || if grid { rng.below(3) as f64 } else { rng.normal() };
+            let data = Matrix::from_vec(n, d, (0..n * d).map(|_| value()).collect());
+            let m = if square { 2.0 } else { 1.7 };
+            let run = Run::new(seed).threads(1);
+            let params = FuzzyKMeansParams::new(k).m(m).max_iter(4).tol(0.0).check().unwrap();
+            let rng = || run.rng(Stream::Member(0));
+            let Ok(fit) = params.fit(&data, &run, &mut rng()) else { return Ok(()) };
+            let table = Table::from(&data);
+            let start = random_rows(&table, None, k, &mut rng()).unwrap();
+            let (centres, u) = plain(&data, m, &centres_at(&table, &start), 4);
+            prop_assert_eq!(fit.centres, centres);
+            prop_assert_eq!(fit.memberships, u);
+        }
+
         #[test]
         fn the_objective_is_the_formula_and_never_rises(
             values in prop::collection::vec(-5.0..5.0f64, 6..40), k in 1..4usize, m in 1.2..4.0f64,

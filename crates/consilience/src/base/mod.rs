@@ -8,28 +8,35 @@ pub mod correlation;
 mod distance;
 mod exact_sum;
 pub mod fuzzy_kmeans;
+mod fuzzy_lanes;
 pub mod kmeans;
 pub mod linkage;
 pub mod macqueen;
+pub mod minibatch;
 mod panels;
 mod predict;
 mod restarts;
 mod row_kmeans;
 mod scale;
+mod sparse_matrix;
 pub mod spectral;
 mod start;
 mod stats;
 mod table;
 pub mod uspec;
 
-pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships};
+pub use fuzzy_kmeans::{
+    FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams, memberships, memberships_sparse,
+};
 pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
-pub use predict::nearest_centres;
+pub use minibatch::{MiniBatch, MiniBatchFit, MiniBatchParams};
+pub use predict::{nearest_centres, nearest_centres_sparse};
 pub(crate) use restarts::{FITS_HELD, best_of_restarts};
 pub(crate) use row_kmeans::{Effort, RowKMeans, Rows};
 pub use scale::{SCALINGS, Scaler, Scaling};
+pub use sparse_matrix::SparseMatrix;
 pub use spectral::{Embedding, Spectral, SpectralFit, SpectralParams, spectrum};
 pub(crate) use spectral::{MAX_BUILT, cost_of_order, spectral_cost};
 pub use start::Start;

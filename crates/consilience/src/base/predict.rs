@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use crate::base::distance::{CHUNK, check_columns};
+use crate::base::kmeans::nearest_of_sparse;
 use crate::base::panels::{Frame, PANEL, PackedCentres, Search};
+use crate::base::sparse_matrix::SparseMatrix;
 use crate::base::stats::Stats;
 use crate::base::table::{Float, Table};
 use crate::error::Result;
@@ -18,7 +20,7 @@ pub fn nearest_centres<'a, T: Float>(
 ) -> Result<Vec<u32>> {
     let data = data.into();
     Table::from(centres).check()?;
-    check_columns(&data, centres)?;
+    check_columns(data.ncols(), centres)?;
     run.install(|| {
         let stats = Stats::new(&data, None, run)?;
         let frame = Frame::new(stats.mean(), stats.largest());
@@ -39,6 +41,17 @@ pub fn nearest_centres<'a, T: Float>(
         })?;
         Ok(labels)
     })
+}
+
+/// The nearest of `centres` for every row of a sparse table; the lowest index among equals.
+pub fn nearest_centres_sparse(
+    data: &SparseMatrix,
+    centres: &Matrix,
+    run: &Run,
+) -> Result<Vec<u32>> {
+    Table::from(centres).check()?;
+    check_columns(data.ncols(), centres)?;
+    run.install(|| nearest_of_sparse(data, centres, run))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::base::sparse_matrix::SparseMatrix;
 use crate::base::table::Table;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -85,6 +86,61 @@ impl Scaler {
         Ok(Scaler { shift, factor, constant })
     }
 
+    /// Fits `scaling` to the columns of a sparse table, without the shift: zeros are to stay zeros, and
+    /// clusterings by distance do not depend on it.
+    ///
+    /// # Errors
+    ///
+    /// If the table is empty or a value is not finite.
+    pub fn fit_sparse(data: &SparseMatrix, scaling: Scaling) -> Result<Self> {
+        data.check()?;
+        let (n, d) = (data.nrows(), data.ncols());
+        let mut present = vec![0usize; d];
+        let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+        let mut mean = vec![0.0; d];
+        let each = |visit: &mut dyn FnMut(usize, f64)| {
+            for i in 0..n {
+                let (columns, values) = data.row(i);
+                columns.iter().zip(values).for_each(|(&j, &x)| visit(j as usize, x));
+            }
+        };
+        each(&mut |j, x| {
+            present[j] += 1;
+            low[j] = low[j].min(x);
+            high[j] = high[j].max(x);
+            mean[j] += x / n as f64;
+        });
+        for j in (0..d).filter(|&j| present[j] < n) {
+            (low[j], high[j]) = (low[j].min(0.0), high[j].max(0.0));
+        }
+        let constant: Vec<usize> = (0..d).filter(|&j| low[j] == high[j]).collect();
+        let mut factor: Vec<f64> = match scaling {
+            Scaling::None => vec![1.0; d],
+            Scaling::MinMax => low.iter().zip(&high).map(|(l, h)| 1.0 / (h - l)).collect(),
+            Scaling::ZScore => {
+                let absent = |j: usize| (n - present[j]) as f64 / n as f64;
+                let mut variance: Vec<f64> =
+                    (0..d).map(|j| absent(j) * mean[j] * mean[j]).collect();
+                each(&mut |j, x| variance[j] += (x - mean[j]) * (x - mean[j]) / n as f64);
+                variance.iter().map(|v| 1.0 / v.sqrt()).collect()
+            }
+        };
+        if scaling != Scaling::None {
+            constant.iter().for_each(|&j| factor[j] = 0.0);
+        }
+        Ok(Scaler { shift: vec![0.0; d], factor, constant })
+    }
+
+    /// The scaled sparse table, not shifted.
+    ///
+    /// # Errors
+    ///
+    /// If `data` has another number of columns than the table the scaling was fitted to.
+    pub fn apply_sparse(&self, data: &SparseMatrix) -> Result<SparseMatrix> {
+        self.check_width(data.ncols())?;
+        Ok(data.scaled(&self.factor))
+    }
+
     /// The columns that hold one value only; [`apply`](Self::apply) makes them 0, unless there is
     /// no scaling.
     pub fn constant_columns(&self) -> &[usize] {
@@ -97,14 +153,7 @@ impl Scaler {
     ///
     /// If `data` has another number of columns than the table the scaling was fitted to.
     pub fn apply(&self, data: &Matrix) -> Result<Matrix> {
-        if data.ncols() != self.shift.len() {
-            return Err(Error::Length {
-                what: "a row of the data".to_owned(),
-                got: data.ncols(),
-                expected_by: "the scaling".to_owned(),
-                expected: self.shift.len(),
-            });
-        }
+        self.check_width(data.ncols())?;
         let mut scaled = data.clone();
         for row in scaled.as_mut_slice().chunks_exact_mut(self.shift.len()) {
             for ((x, shift), factor) in row.iter_mut().zip(&self.shift).zip(&self.factor) {
@@ -112,6 +161,18 @@ impl Scaler {
             }
         }
         Ok(scaled)
+    }
+
+    fn check_width(&self, columns: usize) -> Result<()> {
+        if columns == self.shift.len() {
+            return Ok(());
+        }
+        Err(Error::Length {
+            what: "a row of the data".to_owned(),
+            got: columns,
+            expected_by: "the scaling".to_owned(),
+            expected: self.shift.len(),
+        })
     }
 }
 
@@ -145,5 +206,33 @@ mod tests {
     fn a_table_of_another_width_is_refused() {
         let scaler = Scaler::fit(&Matrix::zeros(2, 3), Scaling::ZScore).unwrap();
         assert!(scaler.apply(&Matrix::zeros(2, 2)).is_err());
+    }
+
+    proptest::proptest! {
+        /// Differences of rows, which are all that clusterings see, are those of the table written
+        /// out, but for rounding.
+        #[test]
+        fn sparse_tables_are_scaled_alike_but_for_a_shift(
+            values in proptest::collection::vec(
+                proptest::prop_oneof![proptest::prelude::Just(0.0), -3.0..3.0], 12
+            ),
+        ) {
+            let dense = Matrix::from_vec(4, 3, values);
+            let sparse = SparseMatrix::from_dense(&dense);
+            for (_, scaling, _) in SCALINGS {
+                let scaler = Scaler::fit(&dense, *scaling).unwrap();
+                let of_sparse = Scaler::fit_sparse(&sparse, *scaling).unwrap();
+                proptest::prop_assert_eq!(scaler.constant_columns(), of_sparse.constant_columns());
+                let expected = scaler.apply(&dense).unwrap();
+                let found = of_sparse.apply_sparse(&sparse).unwrap().to_dense();
+                for i in 0..4 {
+                    for j in 0..3 {
+                        let expected = expected[(i, j)] - expected[(0, j)];
+                        let found = found[(i, j)] - found[(0, j)];
+                        proptest::prop_assert!((expected - found).abs() < 1e-9);
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Rows to start from: random ones, or spread out (k-means++).
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -24,10 +26,67 @@ pub enum Start {
     Given(Matrix),
 }
 
+/// Rows, however they are stored.
+pub(super) trait Rows: Sync {
+    /// The number of rows.
+    fn nrows(&self) -> usize;
+
+    /// The number of columns.
+    fn ncols(&self) -> usize;
+
+    /// Whether rows `a` and `b` have the same content.
+    fn same(&self, a: usize, b: usize) -> bool;
+
+    /// Some order of the contents of rows `a` and `b`.
+    fn order(&self, a: usize, b: usize) -> Ordering;
+
+    /// Writes row `i` out.
+    fn write(&self, i: usize, into: &mut [f64]);
+
+    /// The squared distances of rows from `first` on from `point`.
+    fn distances(&self, first: usize, point: &[f64], into: &mut [f64]);
+}
+
+impl<T: Float> Rows for Table<'_, T> {
+    fn nrows(&self) -> usize {
+        Table::nrows(self)
+    }
+
+    fn ncols(&self) -> usize {
+        Table::ncols(self)
+    }
+
+    fn same(&self, a: usize, b: usize) -> bool {
+        self.row(a) == self.row(b)
+    }
+
+    fn order(&self, a: usize, b: usize) -> Ordering {
+        // Adding 0 makes one zero of the two that `total_cmp` tells apart.
+        let entries = |i: usize| self.row(i).iter().map(|x| x.to_f64() + 0.0);
+        let mut pairs = entries(a).zip(entries(b)).map(|(a, b)| a.total_cmp(&b));
+        pairs.find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    fn write(&self, i: usize, into: &mut [f64]) {
+        into.iter_mut().zip(self.row(i)).for_each(|(into, x)| *into = x.to_f64());
+    }
+
+    fn distances(&self, first: usize, point: &[f64], into: &mut [f64]) {
+        vectorised(
+            #[inline(always)]
+            || {
+                for (i, distance) in into.iter_mut().enumerate() {
+                    *distance = squared_distance(self.row(first + i), point);
+                }
+            },
+        );
+    }
+}
+
 /// `k` rows of different content, drawn one after the other with probability proportional to
 /// weight among the rows that differ from all drawn before.
-pub(super) fn random_rows<T: Float>(
-    data: &Table<'_, T>,
+pub(super) fn random_rows(
+    data: &impl Rows,
     weights: Option<&[f64]>,
     k: usize,
     rng: &mut Rng,
@@ -43,7 +102,7 @@ pub(super) fn random_rows<T: Float>(
     let mut patience = 20 * k + 100;
     while chosen.len() < k {
         let i = draw.draw(rng);
-        if chosen.iter().all(|&c| data.row(c) != data.row(i)) {
+        if chosen.iter().all(|&c| !data.same(c, i)) {
             chosen.push(i);
             continue;
         }
@@ -56,8 +115,8 @@ pub(super) fn random_rows<T: Float>(
 }
 
 /// Draws the rest of [`random_rows`] from the groups of equal rows.
-fn random_distinct<T: Float>(
-    data: &Table<'_, T>,
+fn random_distinct(
+    data: &impl Rows,
     weights: Option<&[f64]>,
     k: usize,
     rng: &mut Rng,
@@ -70,7 +129,7 @@ fn random_distinct<T: Float>(
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let mut mass: Vec<f64> = groups.iter().map(|g| g.iter().map(|&i| weight(i)).sum()).collect();
     for (group, mass) in groups.iter().zip(&mut mass) {
-        if chosen.iter().any(|&c| data.row(c) == data.row(group[0])) {
+        if chosen.iter().any(|&c| data.same(c, group[0])) {
             *mass = 0.0;
         }
     }
@@ -83,15 +142,10 @@ fn random_distinct<T: Float>(
 }
 
 /// The rows by content, groups in order of first appearance.
-fn distinct_rows<T: Float>(data: &Table<'_, T>) -> Vec<Vec<usize>> {
+fn distinct_rows(data: &impl Rows) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..data.nrows()).collect();
-    // Adding 0 makes one zero of the two that `total_cmp` tells apart.
-    let entries = |i: usize| data.row(i).iter().map(|x| x.to_f64() + 0.0);
-    order.sort_by(|&a, &b| {
-        let mut pairs = entries(a).zip(entries(b)).map(|(a, b)| a.total_cmp(&b));
-        pairs.find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let same = |&a: &usize, &b: &usize| data.row(a) == data.row(b);
+    order.sort_by(|&a, &b| data.order(a, b));
+    let same = |&a: &usize, &b: &usize| data.same(a, b);
     let mut groups: Vec<Vec<usize>> = order.chunk_by(same).map(<[usize]>::to_vec).collect();
     groups.sort_by_key(|g| g[0]);
     groups
@@ -127,8 +181,8 @@ impl WeightedIndex {
 }
 
 /// `k` rows by k-means++.
-pub(super) fn plus_plus<T: Float>(
-    data: &Table<'_, T>,
+pub(super) fn plus_plus(
+    data: &impl Rows,
     weights: Option<&[f64]>,
     k: usize,
     rng: &mut Rng,
@@ -141,23 +195,20 @@ pub(super) fn plus_plus<T: Float>(
     let mut chosen = vec![WeightedIndex::new(n, weights).draw(rng)];
     // Weight times squared distance to the nearest chosen row.
     let mut mass = vec![f64::INFINITY; n];
+    let mut last = vec![0.0; data.ncols()];
     while chosen.len() < k {
-        let last: Vec<f64> =
-            data.row(chosen[chosen.len() - 1]).iter().map(|x| x.to_f64()).collect();
+        data.write(chosen[chosen.len() - 1], &mut last);
         let update = |(chunk, mass): (usize, &mut [f64])| {
             run.check()?;
+            let first = chunk * CHUNK;
+            let mut distances = [0.0; CHUNK];
+            let distances = &mut distances[..mass.len()];
+            data.distances(first, &last, distances);
             let mut sum = 0.0;
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (i, mass) in mass.iter_mut().enumerate() {
-                        let i = chunk * CHUNK + i;
-                        let distance = squared_distance(data.row(i), &last);
-                        *mass = mass.min(weights.map_or(1.0, |w| w[i]) * distance);
-                        sum += *mass;
-                    }
-                },
-            );
+            for (i, (mass, distance)) in mass.iter_mut().zip(distances).enumerate() {
+                *mass = mass.min(weights.map_or(1.0, |w| w[first + i]) * *distance);
+                sum += *mass;
+            }
             Ok(sum)
         };
         let sums: Vec<f64> =
@@ -173,9 +224,12 @@ pub(super) fn plus_plus<T: Float>(
 }
 
 /// The rows `chosen` as centres.
-pub(super) fn centres_at<T: Float>(data: &Table<'_, T>, chosen: &[usize]) -> Matrix {
-    let values = chosen.iter().flat_map(|&i| data.row(i)).map(|x| x.to_f64()).collect();
-    Matrix::from_vec(chosen.len(), data.ncols(), values)
+pub(super) fn centres_at(data: &impl Rows, chosen: &[usize]) -> Matrix {
+    let mut centres = Matrix::zeros(chosen.len(), data.ncols());
+    for (c, &i) in chosen.iter().enumerate() {
+        data.write(i, centres.row_mut(c));
+    }
+    centres
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use crate::base::distance::CHUNK;
-use crate::base::table::{Float, LARGEST, Table};
+use crate::base::sparse_matrix::SparseMatrix;
+use crate::base::table::{Float, LARGEST, Table, no_values, unusable_value};
 use crate::error::Result;
 use crate::linalg::vectorised;
 use crate::run::Run;
@@ -67,6 +68,51 @@ impl Stats {
             Some(stats) if stats.is_usable() => Ok(stats),
             _ => Err(data.check().expect_err("an unusable value was met")),
         }
+    }
+
+    /// Reads a sparse table, all rows of weight 1; what is summed is summed as in the table written
+    /// out.
+    pub(super) fn sparse(data: &SparseMatrix) -> Result<Self> {
+        let (n, d) = (data.nrows(), data.ncols());
+        let mut stats = Stats {
+            weight: n as f64,
+            sums: vec![0.0; d],
+            magnitudes: vec![0.0; d],
+            largest: vec![0.0; d],
+        };
+        // The sums over one chunk, and the columns that it has met.
+        let (mut sums, mut magnitudes) = (vec![0.0; d], vec![0.0; d]);
+        let mut met = Vec::new();
+        for first in (0..n).step_by(CHUNK) {
+            for i in first..n.min(first + CHUNK) {
+                let (columns, values) = data.row(i);
+                for (&j, &x) in columns.iter().zip(values) {
+                    let j = j as usize;
+                    if magnitudes[j] == 0.0 {
+                        met.push(j);
+                    }
+                    sums[j] += x;
+                    magnitudes[j] += x.abs();
+                    stats.largest[j] = stats.largest[j].max(x.abs());
+                }
+            }
+            for j in met.drain(..) {
+                stats.sums[j] += std::mem::take(&mut sums[j]);
+                stats.magnitudes[j] += std::mem::take(&mut magnitudes[j]);
+            }
+        }
+        if n > 0 && d > 0 && stats.is_usable() {
+            return Ok(stats);
+        }
+        let unusable = |x: &f64| !x.is_finite() || x.abs() > LARGEST;
+        let place = (0..n).find_map(|i| {
+            let (columns, values) = data.row(i);
+            values.iter().position(unusable).map(|at| (i, columns[at], values[at]))
+        });
+        Err(match place {
+            Some((i, j, x)) => unusable_value(i, j as usize, x),
+            None => no_values(n, d),
+        })
     }
 
     #[inline(always)]

@@ -69,24 +69,34 @@ impl<'a, T: Float> Table<'a, T> {
     /// Fails unless there is a row and a column and every value can be squared and summed.
     pub fn check(&self) -> Result<()> {
         if self.values.is_empty() {
-            return Err(Error::Empty {
-                what: format!("the data ({} rows, {} columns)", self.rows, self.columns),
-                hint: "clustering needs at least one row and one column".to_owned(),
-            });
+            return Err(no_values(self.rows, self.columns));
         }
         let unusable = |x: &T| !x.to_f64().is_finite() || x.to_f64().abs() > LARGEST;
         match self.values.iter().position(unusable) {
             None => Ok(()),
-            Some(at) => Err(Error::Value {
-                what: "the data".to_owned(),
-                row: at / self.columns,
-                column: Some((at % self.columns).to_string()),
-                problem: format!(
-                    "a feature must be a number of magnitude at most 1e150, got {}",
-                    self.values[at].to_f64()
-                ),
-            }),
+            Some(at) => {
+                let (row, column) = (at / self.columns, at % self.columns);
+                Err(unusable_value(row, column, self.values[at].to_f64()))
+            }
         }
+    }
+}
+
+/// The error for a table without rows or columns.
+pub(super) fn no_values(rows: usize, columns: usize) -> Error {
+    Error::Empty {
+        what: format!("the data ({rows} rows, {columns} columns)"),
+        hint: "clustering needs at least one row and one column".to_owned(),
+    }
+}
+
+/// The error for a value that cannot be squared and summed.
+pub(super) fn unusable_value(row: usize, column: usize, value: f64) -> Error {
+    Error::Value {
+        what: "the data".to_owned(),
+        row,
+        column: Some(column.to_string()),
+        problem: format!("a feature must be a number of magnitude at most 1e150, got {value}"),
     }
 }
 

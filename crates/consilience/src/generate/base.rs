@@ -3,10 +3,12 @@
 use serde::Serialize;
 
 use crate::base::{
-    FuzzyKMeansParams, KMeansParams, MacQueenParams, Packed, Start, Table, USpecEmbedding,
-    USpecParams,
+    FuzzyKMeansParams, KMeans, KMeansFit, KMeansParams, MacQueenParams, MiniBatchParams, Packed,
+    Start, Table, USpecEmbedding, USpecParams,
 };
 use crate::error::{Error, Result};
+use crate::generate::data::Seen;
+use crate::generate::model::needs_dense;
 use crate::linalg::Matrix;
 use crate::rng::Rng;
 use crate::run::Run;
@@ -21,6 +23,8 @@ pub enum Base {
     FuzzyKMeans(FuzzyKMeansParams),
     /// MacQueen's one-pass k-means.
     MacQueen(MacQueenParams),
+    /// Mini-batch k-means.
+    MiniBatch(MiniBatchParams),
     /// Spectral clustering by way of representatives.
     USpec(USpecParams),
 }
@@ -55,6 +59,11 @@ pub static BASES: &[BaseInfo] = &[
         make: |k| Base::MacQueen(MacQueenParams::new(k)),
     },
     BaseInfo {
+        name: "minibatch-kmeans",
+        title: "k-means that learns from 200 samples of 4096 rows: for very many rows",
+        make: |k| Base::MiniBatch(MiniBatchParams::new(k)),
+    },
+    BaseInfo {
         name: "u-spec",
         title: "spectral clustering by way of representatives: clusters of any shape",
         // k-means that does not settle makes members differ, and is what the authors do.
@@ -76,6 +85,7 @@ impl Base {
             Base::KMeans(p) => Base::KMeans(p.k(k)),
             Base::FuzzyKMeans(p) => Base::FuzzyKMeans(p.k(k)),
             Base::MacQueen(p) => Base::MacQueen(p.k(k)),
+            Base::MiniBatch(p) => Base::MiniBatch(p.k(k)),
             Base::USpec(p) => Base::USpec(p.k(k)),
         }
     }
@@ -112,6 +122,7 @@ impl Base {
             Base::KMeans(p) => p.clone().check().map(drop),
             Base::FuzzyKMeans(p) => p.clone().check().map(drop),
             Base::MacQueen(p) => p.clone().check().map(drop),
+            Base::MiniBatch(p) => p.clone().check().map(drop),
             Base::USpec(p) => p.clone().check().map(drop),
         }
     }
@@ -123,7 +134,12 @@ impl Base {
 
     /// Whether one set of start centres is given, which all members would share.
     pub(super) fn has_given_start(&self) -> bool {
-        matches!(self, Base::KMeans(p) if matches!(p.start_of(), Start::Given(_)))
+        let start = match self {
+            Base::KMeans(p) => p.start_of(),
+            Base::MiniBatch(p) => p.start_of(),
+            Base::FuzzyKMeans(_) | Base::MacQueen(_) | Base::USpec(_) => return false,
+        };
+        matches!(start, Start::Given(_))
     }
 
     /// The fuzzifier of the memberships. Hard clusterers have none of their own; the usual 2 turns
@@ -131,7 +147,7 @@ impl Base {
     pub(super) fn fuzzifier(&self) -> f64 {
         match self {
             Base::FuzzyKMeans(p) => p.m_of(),
-            Base::KMeans(_) | Base::MacQueen(_) | Base::USpec(_) => 2.0,
+            Base::KMeans(_) | Base::MacQueen(_) | Base::MiniBatch(_) | Base::USpec(_) => 2.0,
         }
     }
 
@@ -140,32 +156,63 @@ impl Base {
     pub(super) fn cost(&self, n: usize, d: usize) -> u64 {
         match self {
             Base::USpec(p) => p.cost(n, d),
-            Base::KMeans(_) | Base::FuzzyKMeans(_) | Base::MacQueen(_) => 0,
+            Base::KMeans(_) | Base::FuzzyKMeans(_) | Base::MacQueen(_) | Base::MiniBatch(_) => 0,
         }
     }
 
-    /// Clusters `data`; `packed` is the same table, where it was packed before.
+    /// The name in [`BASES`].
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Base::KMeans(_) => "kmeans",
+            Base::FuzzyKMeans(_) => "fuzzy-kmeans",
+            Base::MacQueen(_) => "macqueen",
+            Base::MiniBatch(_) => "minibatch-kmeans",
+            Base::USpec(_) => "u-spec",
+        }
+    }
+
+    /// The clusterer, if it is k-means from one start: several such can go side by side.
+    pub(super) fn single_kmeans(&self) -> Option<KMeans> {
+        match self {
+            Base::KMeans(p) => p.clone().check().ok().filter(|kmeans| kmeans.n_init() == 1),
+            _ => None,
+        }
+    }
+
+    /// Clusters what the member sees; `packed` is the same table, where it was packed before.
     pub(super) fn fit(
         &self,
-        data: Table<'_>,
+        seen: &Seen<'_>,
         packed: Option<&Packed<'_, f64>>,
         run: &Run,
         rng: &mut Rng,
     ) -> Result<BaseFit> {
+        if let Base::KMeans(p) = self {
+            let kmeans = p.clone().check()?;
+            let fit = match (packed, seen) {
+                (Some(packed), _) => kmeans.fit_packed(packed, run, rng)?,
+                (None, Seen::Dense(data)) => {
+                    kmeans.fit_packed(&Packed::new(&**data, run)?, run, rng)?
+                }
+                (None, Seen::Sparse(data)) => {
+                    kmeans.fit_packed(&Packed::<f64>::sparse(data)?, run, rng)?
+                }
+            };
+            return Ok(fit.into());
+        }
+        let Seen::Dense(data) = seen else { return Err(needs_dense(self.name())) };
+        let data = Table::from(&**data);
         let (centres, labels) = match self {
-            Base::KMeans(p) => {
-                let kmeans = p.clone().check()?;
-                let fit = match packed {
-                    Some(packed) => kmeans.fit_packed(packed, run, rng)?,
-                    None => kmeans.fit_packed(&Packed::new(data, run)?, run, rng)?,
-                };
-                (fit.centres, fit.labels)
-            }
+            Base::KMeans(_) => unreachable!("done above"),
             Base::FuzzyKMeans(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 (fit.centres, fit.labels)
             }
             Base::MacQueen(p) => {
+                let fit = p.clone().check()?.fit(data, run, rng)?;
+                (fit.centres, fit.labels)
+            }
+            Base::MiniBatch(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 (fit.centres, fit.labels)
             }
@@ -185,6 +232,12 @@ pub(super) struct BaseFit {
     pub(super) embedding: Option<USpecEmbedding>,
     pub(super) centres: Matrix,
     pub(super) labels: Vec<u32>,
+}
+
+impl From<KMeansFit> for BaseFit {
+    fn from(fit: KMeansFit) -> Self {
+        BaseFit { embedding: None, centres: fit.centres, labels: fit.labels }
+    }
 }
 
 #[cfg(test)]
@@ -212,7 +265,7 @@ mod tests {
         assert_eq!(
             base("dbscan").unwrap_err().to_string(),
             "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen, \
-             u-spec"
+             minibatch-kmeans, u-spec"
         );
     }
 }

@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::base::{KMeansParams, Packed, Table};
+use crate::base::{KMeans, KMeansParams, Packed};
 use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
 use crate::error::{Error, Result};
-use crate::generate::base::Base;
+use crate::generate::base::{Base, BaseFit};
 use crate::generate::bootstrap::Unseen;
+use crate::generate::data::{Data, Seen};
 use crate::generate::model::Model;
 use crate::generate::random_k::BaseK;
 use crate::generate::scheme::{Scheme, View};
-use crate::linalg::Matrix;
-use crate::rng::Stream;
+use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
 /// How an ensemble is made, not yet checked.
@@ -130,16 +130,20 @@ impl Generator {
     /// # Errors
     ///
     /// If the table is empty, or a value is not finite.
-    pub fn on<'a>(&'a self, data: &'a Matrix, run: &Run) -> Result<GeneratorOn<'a>> {
+    pub fn on<'a>(&'a self, data: impl Into<Data<'a>>, run: &Run) -> Result<GeneratorOn<'a>> {
+        let data = data.into();
         let GenerateParams { scheme, base, .. } = &self.0;
         let base_packs = match scheme {
             Scheme::Given(bases) => bases.iter().any(Base::uses_packed),
             _ => base.uses_packed(),
         };
         let packed = if scheme.sees_everything() && base_packs {
-            Some(Packed::new(data, run)?)
+            Some(match data {
+                Data::Dense(data) => Packed::new(data, run)?,
+                Data::Sparse(data) => Packed::sparse(data)?,
+            })
         } else {
-            Table::from(data).check()?;
+            data.check()?;
             None
         };
         Ok(GeneratorOn { generator: self, data, packed })
@@ -160,22 +164,30 @@ impl Generator {
     /// # Panics
     ///
     /// If there is no member `i`.
-    pub fn member(&self, data: &Matrix, i: usize, run: &Run) -> Result<GeneratedMember> {
+    pub fn member<'a>(
+        &'a self,
+        data: impl Into<Data<'a>>,
+        i: usize,
+        run: &Run,
+    ) -> Result<GeneratedMember> {
         self.on(data, run)?.member(i, run)
     }
 
     /// Makes all members, in parallel, and tells the observer of each.
-    pub fn ensemble(&self, data: &Matrix, run: &Run) -> Result<(Ensemble, Vec<Model>)> {
+    pub fn ensemble<'a>(
+        &'a self,
+        data: impl Into<Data<'a>>,
+        run: &Run,
+    ) -> Result<(Ensemble, Vec<Model>)> {
         let total = Some(self.0.size as u64);
         run.tick("base clusterings", 0, total)?;
         let here = self.on(data, run)?;
         let done = AtomicU64::new(0);
-        let make = |i| -> Result<(Member, Model)> {
-            let made = here.member(i, run)?;
+        let finish = |_, made: GeneratedMember| -> Result<(Member, Model)> {
             run.tick("base clusterings", done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
             Ok((made.member, made.model))
         };
-        let (members, models) = here.each(run, make)?.into_iter().unzip();
+        let (members, models) = here.each(run, |_| Ok(None), finish)?.into_iter().unzip();
         Ok((Ensemble::new(members)?, models))
     }
 }
@@ -183,35 +195,94 @@ impl Generator {
 /// A generator on the table that its members are made from.
 pub struct GeneratorOn<'a> {
     generator: &'a Generator,
-    data: &'a Matrix,
+    data: Data<'a>,
     packed: Option<Packed<'a, f64>>,
 }
 
+/// What one member is to be made by, of what, and the generator of its further draws.
+struct Draft {
+    base: Base,
+    view: View,
+    rng: Rng,
+}
+
 impl GeneratorOn<'_> {
-    /// Calls `make` for every member, in parallel: for as many at once as there are threads to work on
-    /// them and as the memory ceiling allows. The first error ends it.
-    pub fn each<T: Send, E: Send>(
+    /// Makes every member but those that are `known` already, in parallel, and hands each to `finish`
+    /// as soon as it is made: as many at once as there are threads to work on them and as the memory
+    /// ceiling allows. k-means on a large table is run for several members side by side, which read
+    /// the table together. The first error ends it.
+    pub fn each<T: Send, E: Send + From<Error>>(
         &self,
         run: &Run,
-        make: impl Fn(usize) -> std::result::Result<T, E> + Sync,
+        known: impl Fn(usize) -> std::result::Result<Option<T>, E> + Sync,
+        finish: impl Fn(usize, GeneratedMember) -> std::result::Result<T, E> + Sync,
     ) -> std::result::Result<Vec<T>, E> {
         let (n, d) = (self.data.nrows(), self.data.ncols());
         let size = self.generator.size();
+        if let Some(packed) = self.packed.as_ref().filter(|packed| packed.is_large() && size > 1)
+            && let Some(kmeans) = self.side_by_side(run)?
+        {
+            return self.each_together(packed, kmeans, run, known, finish);
+        }
         let at_once = match self.generator.cost(n, d) {
             0 => size,
             cost => {
-                let left = run.memory_ceiling().saturating_sub(8 * (n * d) as u64);
+                let left = run.memory_ceiling().saturating_sub(self.data.bytes());
                 (left / cost).clamp(1, run.n_threads() as u64) as usize
             }
+        };
+        let make = |i: usize| match known(i)? {
+            Some(known) => Ok(known),
+            None => finish(i, self.member(i, run)?),
         };
         let mut made = Vec::with_capacity(size);
         for first in (0..size).step_by(at_once) {
             let wave = first..size.min(first + at_once);
             let wave =
-                || wave.into_par_iter().map(&make).collect::<std::result::Result<Vec<T>, E>>();
+                || wave.into_par_iter().map(make).collect::<std::result::Result<Vec<T>, E>>();
             made.append(&mut run.install(wave)?);
         }
         Ok(made)
+    }
+
+    /// The k-means of every member, if all are k-means from one start on the whole table that differ
+    /// in the number of clusters only.
+    fn side_by_side(&self, run: &Run) -> Result<Option<Vec<(KMeans, Draft)>>> {
+        let drafts = (0..self.generator.size()).map(|i| self.draft(i, run));
+        let drafts = drafts.collect::<Result<Vec<_>>>()?.into_iter();
+        let fits = drafts.map(|draft| Some((draft.base.single_kmeans()?, draft)));
+        let fits: Option<Vec<(KMeans, Draft)>> = fits.collect();
+        Ok(fits.filter(|fits| fits.iter().all(|(kmeans, _)| kmeans.ends_like(&fits[0].0))))
+    }
+
+    /// Makes members side by side.
+    fn each_together<T: Send, E: Send + From<Error>>(
+        &self,
+        packed: &Packed<'_, f64>,
+        drafts: Vec<(KMeans, Draft)>,
+        run: &Run,
+        known: impl Fn(usize) -> std::result::Result<Option<T>, E> + Sync,
+        finish: impl Fn(usize, GeneratedMember) -> std::result::Result<T, E> + Sync,
+    ) -> std::result::Result<Vec<T>, E> {
+        let mut made = Vec::with_capacity(drafts.len());
+        let (mut fits, mut left) = (Vec::new(), Vec::new());
+        for (i, (kmeans, Draft { base, view, rng })) in drafts.into_iter().enumerate() {
+            let known = known(i)?;
+            if known.is_none() {
+                fits.push((kmeans, rng));
+                left.push((i, base, view));
+            }
+            made.push(known);
+        }
+        let new = packed.fit_all(fits, run, |at, fit| {
+            let (i, base, view) = &left[at];
+            let seen = view.features.of(self.data, run)?;
+            finish(*i, self.assemble(*i, base, view, &seen, fit.into(), run)?)
+        })?;
+        for ((i, _, _), new) in left.iter().zip(new) {
+            made[*i] = Some(new);
+        }
+        Ok(made.into_iter().map(|made| made.expect("known or made")).collect())
     }
 
     /// Makes member `i`, counted from 0. Its random draws come from `Stream::Member(i)` only.
@@ -224,32 +295,50 @@ impl GeneratorOn<'_> {
         run.install(|| self.make(i, run))
     }
 
-    fn make(&self, i: usize, run: &Run) -> Result<GeneratedMember> {
-        let GenerateParams { scheme, base, k, soft, .. } = &self.generator.0;
-        let (data, packed) = (self.data, self.packed.as_ref());
-        let (n, d) = (data.nrows(), data.ncols());
+    /// Draws what member `i` is made by and of.
+    fn draft(&self, i: usize, run: &Run) -> Result<Draft> {
+        let GenerateParams { scheme, base, k, .. } = &self.generator.0;
+        let (n, d) = (self.data.nrows(), self.data.ncols());
         let mut rng = run.rng(Stream::Member(i as u64));
         let base = match scheme {
             Scheme::Given(bases) => bases[i].clone(),
             _ => base.clone().k(k.draw(scheme, n, &mut rng)),
         };
         let view = scheme.draw(n, d, &mut rng)?;
-        let seen = view.features.of(data, run)?;
+        Ok(Draft { base, view, rng })
+    }
+
+    fn make(&self, i: usize, run: &Run) -> Result<GeneratedMember> {
+        let Draft { base, view, mut rng } = self.draft(i, run)?;
+        let seen = view.features.of(self.data, run)?;
         let fit = match &view.rows {
-            None => base.fit(Table::from(&*seen), packed, run, &mut rng)?,
-            Some(rows) => base.fit(Table::from(&seen.select_rows(rows)), None, run, &mut rng)?,
+            None => base.fit(&seen, self.packed.as_ref(), run, &mut rng)?,
+            Some(rows) => base.fit(&seen.rows(rows), None, run, &mut rng)?,
         };
-        let unseen = unlabelled(&view, n);
+        self.assemble(i, &base, &view, &seen, fit, run)
+    }
+
+    /// Member `i` from what its clusterer found.
+    fn assemble(
+        &self,
+        i: usize,
+        base: &Base,
+        view: &View,
+        seen: &Seen<'_>,
+        fit: BaseFit,
+        run: &Run,
+    ) -> Result<GeneratedMember> {
+        let n = self.data.nrows();
+        let unseen = unlabelled(view, n);
         let model = Model {
-            features: view.features,
+            features: view.features.clone(),
             embedding: fit.embedding,
             centres: fit.centres,
             fuzzifier: base.fuzzifier(),
-            n_features: d,
+            n_features: self.data.ncols(),
         };
-        let seen = Table::from(&*seen);
         let name = self.generator.name(i);
-        let member = if *soft {
+        let member = if self.generator.0.soft {
             let mut memberships = model.memberships_of(seen, run)?;
             unseen.iter().for_each(|&i| memberships.row_mut(i).fill(0.0));
             let clusters = (0..memberships.ncols()).map(|j| j.to_string()).collect();
@@ -259,9 +348,10 @@ impl GeneratorOn<'_> {
                 None => fit.labels,
                 Some(_) => model.labels_of(seen, run)?,
             };
-            let mut labels: Vec<_> = labels.iter().map(|&c| Some(i64::from(c))).collect();
-            unseen.iter().for_each(|&i| labels[i] = None);
-            HardMember::from_integers(name, labels).into()
+            let mut hidden = vec![false; if unseen.is_empty() { 0 } else { n }];
+            unseen.iter().for_each(|&i| hidden[i] = true);
+            let is_hidden = |i: usize, _| hidden.get(i).is_some_and(|hidden| *hidden);
+            HardMember::from_integer_slice(name, &labels, is_hidden).into()
         };
         Ok(GeneratedMember { member, model })
     }
@@ -282,9 +372,10 @@ fn unlabelled(view: &View, n: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{FuzzyKMeansParams, MacQueenParams, Start};
+    use crate::base::{FuzzyKMeansParams, MacQueenParams, SparseMatrix, Start};
     use crate::ensemble::Contingency;
     use crate::generate::{BASES, SCHEMES, Share, base};
+    use crate::linalg::Matrix;
     use crate::metrics::{Normalisation, nmi};
     use crate::rng::Rng;
 
@@ -318,6 +409,83 @@ mod tests {
                     assert_eq!(alone.model, models[4]);
                 }
             }
+        }
+    }
+
+    /// A table that does not stay in the cache, so that members are made side by side; some are
+    /// known already.
+    #[test]
+    fn members_made_side_by_side_are_those_made_alone() {
+        let mut rng = Rng::new(0, Stream::Data);
+        let values = (0..40_000 * 8).map(|i| rng.normal() + f64::from(i / 8 % 5) * 2.0).collect();
+        let data = Matrix::from_vec(40_000, 8, values);
+        let params =
+            generator(Scheme::RandomK, (BASES[0].make)(3)).k(BaseK::Between(2, 9)).size(11);
+        let generator = params.check().unwrap();
+        let run = Run::new(1);
+        let here = generator.on(&data, &run).unwrap();
+        assert!(here.side_by_side(&run).unwrap().is_some());
+        assert!(here.packed.as_ref().is_some_and(Packed::is_large));
+        let known = |i: usize| -> Result<_> { Ok((i % 4 == 2).then_some((i, None))) };
+        let made = here.each(&run, known, |i, made| Ok((i, Some(made)))).unwrap();
+        for (i, (told, made)) in made.into_iter().enumerate() {
+            assert_eq!(i, told);
+            match made {
+                Some(made) => assert_eq!(made, here.member(i, &run).unwrap()),
+                None => assert_eq!(i % 4, 2),
+            }
+        }
+        let failing = here.each(
+            &run,
+            |_| Ok(None),
+            |i, made| match i {
+                7 => Err(Error::Cancelled),
+                _ => Ok(made),
+            },
+        );
+        assert_eq!(failing.unwrap_err(), Error::Cancelled);
+        // Those that end in different ways cannot go side by side.
+        let base = |tol: f64| Base::KMeans(KMeansParams::new(2).start(Start::Random).tol(tol));
+        for (tol, together) in [(0.1, true), (0.2, false)] {
+            let generator = GenerateParams::given(vec![base(0.1), base(tol)]).check().unwrap();
+            let here = generator.on(&data, &run).unwrap();
+            assert_eq!(here.side_by_side(&run).unwrap().is_some(), together);
+        }
+    }
+
+    /// The table and its zeros written out.
+    #[test]
+    fn members_of_a_sparse_table_are_those_of_it_written_out() {
+        let mut rng = Rng::new(0, Stream::Data);
+        let values = (0..300 * 40).map(|i| match rng.below(5) {
+            0 => (1 + rng.below(4) + 3 * (i / 40 % 3 * 13 + i % 40) % 7) as f64,
+            _ => 0.0,
+        });
+        let dense = Matrix::from_vec(300, 40, values.collect());
+        let sparse = SparseMatrix::from_dense(&dense);
+        for scheme in SCHEMES {
+            for soft in [false, true] {
+                let params = generator((scheme.make)(), (BASES[0].make)(3)).soft(soft);
+                let generator = params.check().unwrap();
+                let run = Run::new(5);
+                let (ensemble, models) = generator.ensemble(&sparse, &run).unwrap();
+                let (expected, of_dense) = generator.ensemble(&dense, &run).unwrap();
+                assert_eq!(ensemble, expected, "{}", scheme.name);
+                assert_eq!(models, of_dense, "{}", scheme.name);
+                for model in &models {
+                    assert_eq!(model.predict(&sparse, &run), model.predict(&dense, &run));
+                }
+            }
+        }
+        for base in &BASES[1..] {
+            let refused = |scheme| {
+                let generator = generator(scheme, (base.make)(3)).check().unwrap();
+                generator.ensemble(&sparse, &Run::new(0)).err().map(|error| error.to_string())
+            };
+            let refusal = refused(Scheme::RandomInit).unwrap();
+            assert!(refusal.contains(base.name) && refusal.contains("kmeans"), "{refusal}");
+            let projected = Scheme::RandomProjection { dimensions: Share::Count(4) };
+            assert_eq!(refused(projected), None);
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod base;
 mod bootstrap;
+mod data;
 mod generator;
 mod model;
 mod random_init;
@@ -17,6 +18,7 @@ mod scheme;
 
 pub use base::{BASES, Base, BaseInfo, base};
 pub use bootstrap::Unseen;
+pub use data::Data;
 pub use generator::{GenerateParams, GeneratedMember, Generator, GeneratorOn};
 pub use model::{Features, Model};
 pub use random_k::BaseK;

@@ -5,8 +5,12 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::base::{Table, USpecEmbedding, memberships, nearest_centres};
+use crate::base::{
+    SparseMatrix, Table, USpecEmbedding, memberships, memberships_sparse, nearest_centres,
+    nearest_centres_sparse,
+};
 use crate::error::{Error, Result};
+use crate::generate::data::{Data, Seen};
 use crate::linalg::{Matrix, vectorised};
 use crate::run::Run;
 
@@ -23,16 +27,25 @@ pub enum Features {
 }
 
 impl Features {
-    /// The table that the member sees.
-    pub(super) fn of<'a>(&self, data: &'a Matrix, run: &Run) -> Result<Cow<'a, Matrix>> {
-        Ok(match self {
-            Features::All => Cow::Borrowed(data),
-            Features::Subset(columns) => {
+    /// The table that the member sees. A projection of a sparse table is dense.
+    pub(super) fn of<'a>(&self, data: Data<'a>, run: &Run) -> Result<Seen<'a>> {
+        Ok(match (self, data) {
+            (Features::All, Data::Dense(data)) => Seen::Dense(Cow::Borrowed(data)),
+            (Features::All, Data::Sparse(data)) => Seen::Sparse(Cow::Borrowed(data)),
+            (Features::Subset(columns), Data::Dense(data)) => {
                 let values = data.iter_rows().flat_map(|row| columns.iter().map(|&j| row[j]));
                 let values = values.collect();
-                Cow::Owned(Matrix::from_vec(data.nrows(), columns.len(), values))
+                Seen::Dense(Cow::Owned(Matrix::from_vec(data.nrows(), columns.len(), values)))
             }
-            Features::Projection(directions) => Cow::Owned(project(data, directions, run)?),
+            (Features::Subset(columns), Data::Sparse(data)) => {
+                Seen::Sparse(Cow::Owned(data.select_columns(columns)))
+            }
+            (Features::Projection(directions), Data::Dense(data)) => {
+                Seen::Dense(Cow::Owned(project(data, directions, run)?))
+            }
+            (Features::Projection(directions), Data::Sparse(data)) => {
+                Seen::Dense(Cow::Owned(project_sparse(data, directions, run)?))
+            }
         })
     }
 }
@@ -64,6 +77,25 @@ fn project(data: &Matrix, directions: &Matrix, run: &Run) -> Result<Matrix> {
     Ok(projected)
 }
 
+/// The rows of a sparse table along the columns of `directions`.
+fn project_sparse(data: &SparseMatrix, directions: &Matrix, run: &Run) -> Result<Matrix> {
+    let dimensions = directions.ncols();
+    let mut projected = Matrix::zeros(data.nrows(), dimensions);
+    let chunks = projected.as_mut_slice().par_chunks_mut(ROWS * dimensions).enumerate();
+    chunks.try_for_each(|(chunk, rows)| {
+        run.check()?;
+        for (i, into) in rows.chunks_exact_mut(dimensions).enumerate() {
+            let (columns, values) = data.row(chunk * ROWS + i);
+            for (&j, x) in columns.iter().zip(values) {
+                let direction = directions.row(j as usize);
+                into.iter_mut().zip(direction).for_each(|(sum, p)| *sum += x * p);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(projected)
+}
+
 /// A fitted base clusterer: centres, in the features that the member saw or in coordinates that it
 /// gives them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,49 +114,50 @@ pub struct Model {
 
 impl Model {
     /// The cluster of every row: its nearest centre, the lowest index among equals.
-    pub fn predict(&self, data: &Matrix, run: &Run) -> Result<Vec<u32>> {
+    pub fn predict<'a>(&self, data: impl Into<Data<'a>>, run: &Run) -> Result<Vec<u32>> {
+        let data = data.into();
         self.check(data)?;
-        run.install(|| {
-            let seen = self.features.of(data, run)?;
-            self.labels_of(Table::from(&*seen), run)
-        })
+        run.install(|| self.labels_of(&self.features.of(data, run)?, run))
     }
 
     /// The memberships of every row, n × k.
-    pub fn memberships(&self, data: &Matrix, run: &Run) -> Result<Matrix> {
+    pub fn memberships<'a>(&self, data: impl Into<Data<'a>>, run: &Run) -> Result<Matrix> {
+        let data = data.into();
         self.check(data)?;
-        run.install(|| {
-            let seen = self.features.of(data, run)?;
-            self.memberships_of(Table::from(&*seen), run)
-        })
+        run.install(|| self.memberships_of(&self.features.of(data, run)?, run))
     }
 
     /// The cluster of every row of a table that the member sees.
-    pub(super) fn labels_of(&self, seen: Table<'_>, run: &Run) -> Result<Vec<u32>> {
-        match &self.embedding {
-            None => nearest_centres(seen, &self.centres, run),
-            Some(embedding) => {
-                let rows = embedding.of(seen, run)?;
+    pub(super) fn labels_of(&self, seen: &Seen<'_>, run: &Run) -> Result<Vec<u32>> {
+        match (seen, &self.embedding) {
+            (Seen::Dense(seen), None) => nearest_centres(&**seen, &self.centres, run),
+            (Seen::Dense(seen), Some(embedding)) => {
+                let rows = embedding.of(Table::from(&**seen), run)?;
                 let rows = Table::new(seen.nrows(), embedding.width(), &rows);
                 nearest_centres(rows, &self.centres, run)
             }
+            (Seen::Sparse(seen), None) => nearest_centres_sparse(seen, &self.centres, run),
+            (Seen::Sparse(_), Some(_)) => Err(needs_dense("embedded")),
         }
     }
 
     /// The memberships of every row of a table that the member sees.
-    pub(super) fn memberships_of(&self, seen: Table<'_>, run: &Run) -> Result<Matrix> {
-        match &self.embedding {
-            None => memberships(seen, &self.centres, self.fuzzifier, run),
-            Some(embedding) => {
-                let rows = embedding.of(seen, run)?;
+    pub(super) fn memberships_of(&self, seen: &Seen<'_>, run: &Run) -> Result<Matrix> {
+        let m = self.fuzzifier;
+        match (seen, &self.embedding) {
+            (Seen::Dense(seen), None) => memberships(&**seen, &self.centres, m, run),
+            (Seen::Dense(seen), Some(embedding)) => {
+                let rows = embedding.of(Table::from(&**seen), run)?;
                 let rows = Table::new(seen.nrows(), embedding.width(), &rows);
-                memberships(rows, &self.centres, self.fuzzifier, run)
+                memberships(rows, &self.centres, m, run)
             }
+            (Seen::Sparse(seen), None) => memberships_sparse(seen, &self.centres, m, run),
+            (Seen::Sparse(_), Some(_)) => Err(needs_dense("embedded")),
         }
     }
 
-    fn check(&self, data: &Matrix) -> Result<()> {
-        Table::from(data).check()?;
+    fn check(&self, data: Data<'_>) -> Result<()> {
+        data.check()?;
         if data.ncols() == self.n_features {
             return Ok(());
         }
@@ -135,4 +168,14 @@ impl Model {
             expected: self.n_features,
         })
     }
+}
+
+/// The error where only a dense table will do.
+pub(super) fn needs_dense(what: &str) -> Error {
+    Error::parameter(
+        "base",
+        "kmeans, which alone works on sparse tables, or scheme random-projection, which makes them \
+         dense",
+        what,
+    )
 }

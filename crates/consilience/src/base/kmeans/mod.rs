@@ -13,14 +13,22 @@
 //! A row of weight 3 counts as three equal rows: on the profiles of an ensemble the result is that
 //! on all objects.
 
+mod dense;
 mod lloyd;
+mod points;
+mod sparse;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::distance::check_columns;
-use crate::base::kmeans::lloyd::Problem;
-use crate::base::start::{Start, centres_at, plus_plus, random_rows};
+use crate::base::kmeans::dense::Dense;
+use crate::base::kmeans::lloyd::{Limits, fit, fit_all};
+use crate::base::kmeans::points::Points;
+use crate::base::kmeans::sparse::Sparse;
+pub(super) use crate::base::kmeans::sparse::nearest_of_sparse;
+use crate::base::sparse_matrix::SparseMatrix;
+use crate::base::start::{Rows as _, Start, centres_at, plus_plus, random_rows};
 use crate::base::table::{Float, Table, check_weights};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -151,6 +159,16 @@ impl KMeans {
         self.0.k
     }
 
+    /// Whether it ends by the same rules as `other`.
+    pub(crate) fn ends_like(&self, other: &KMeans) -> bool {
+        (self.0.max_iter, self.0.tol) == (other.0.max_iter, other.0.tol)
+    }
+
+    /// How many starts are tried.
+    pub(crate) fn n_init(&self) -> usize {
+        self.0.n_init
+    }
+
     /// Clusters the rows of `data`, all of weight 1. Restart `i` draws from `streams(i)`.
     pub fn fit<'a, T: Float>(
         &self,
@@ -173,6 +191,26 @@ impl KMeans {
         self.fit_with(data, Some(weights), run, self.rngs(run, streams))
     }
 
+    /// Clusters the rows of a sparse table, all of weight 1, without writing out its zeros. Restart
+    /// `i` draws from `streams(i)`.
+    ///
+    /// Labels and centres are, bit by bit, those of [`fit`](Self::fit) on the table written out, but
+    /// for `tol`, which compares with a variance that is summed in another order.
+    ///
+    /// # Cost
+    ///
+    /// Time $O(z k)$ an iteration for $z$ numbers that are not 0, and $O(d k)$ for the centres, which
+    /// are dense. A start by k-means++ takes $O(n d k)$.
+    pub fn fit_sparse(
+        &self,
+        data: &SparseMatrix,
+        run: &Run,
+        streams: impl Fn(u64) -> Stream,
+    ) -> Result<KMeansFit> {
+        let rngs = self.rngs(run, streams);
+        run.install(|| self.best_of(&Sparse::new(data)?, run, rngs))
+    }
+
     /// Clusters a table that was packed before, all random draws coming from `rng`.
     pub(crate) fn fit_packed<T: Float>(
         &self,
@@ -182,7 +220,11 @@ impl KMeans {
     ) -> Result<KMeansFit> {
         let seed = rng.bits();
         let rngs = (0..self.0.n_init as u64).map(|i| Rng::new(seed, Stream::Restart(i)));
-        run.install(|| self.best_of(&packed.0, run, rngs.collect()))
+        let rngs = rngs.collect();
+        run.install(|| match packed {
+            Packed::Dense(points) => self.best_of(&**points, run, rngs),
+            Packed::Sparse(points) => self.best_of(&**points, run, rngs),
+        })
     }
 
     fn rngs(&self, run: &Run, streams: impl Fn(u64) -> Stream) -> Vec<Rng> {
@@ -200,23 +242,18 @@ impl KMeans {
         if let Some(weights) = weights {
             check_weights(weights, data.nrows())?;
         }
-        run.install(|| self.best_of(&Problem::new(data, weights, run)?, run, rngs))
+        run.install(|| self.best_of(&Dense::new(data, weights, run)?, run, rngs))
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { max_iter: self.0.max_iter, tol: self.0.tol }
     }
 
     /// The best fit of one start a generator.
-    fn best_of<T: Float>(
-        &self,
-        problem: &Problem<'_, T>,
-        run: &Run,
-        rngs: Vec<Rng>,
-    ) -> Result<KMeansFit> {
-        if self.0.k > problem.data().nrows() {
-            // Says how many rows differ, which no start needs to know.
-            random_rows(problem.data(), None, self.0.k, &mut Rng::new(0, Stream::Ties))?;
-        }
+    fn best_of<P: Points>(&self, points: &P, run: &Run, rngs: Vec<Rng>) -> Result<KMeansFit> {
         let fit = |mut rng: Rng| {
-            let centres = self.starting_centres(problem, &mut rng, run)?;
-            problem.fit(centres, self.0.max_iter, self.0.tol, run)
+            let centres = self.starting_centres(points, &mut rng, run)?;
+            fit(points, centres, self.limits(), run)
         };
         let fits: Vec<KMeansFit> = rngs.into_par_iter().map(fit).collect::<Result<_>>()?;
         let better = |best: KMeansFit, next: KMeansFit| {
@@ -225,33 +262,87 @@ impl KMeans {
         Ok(fits.into_iter().reduce(better).expect("n_init is at least 1"))
     }
 
-    fn starting_centres<T: Float>(
-        &self,
-        problem: &Problem<'_, T>,
-        rng: &mut Rng,
-        run: &Run,
-    ) -> Result<Matrix> {
-        let (k, data, weights) = (self.0.k, problem.data(), problem.weights());
+    fn starting_centres<P: Points>(&self, points: &P, rng: &mut Rng, run: &Run) -> Result<Matrix> {
+        let (k, rows, weights) = (self.0.k, points.rows(), points.weights());
+        if k > rows.nrows() {
+            // Says how many rows differ, which no start needs to know.
+            random_rows(rows, None, k, &mut Rng::new(0, Stream::Ties))?;
+        }
         match &self.0.start {
             Start::Given(centres) => {
-                check_columns(data, centres)?;
+                check_columns(rows.ncols(), centres)?;
                 Ok(centres.clone())
             }
-            Start::Random => Ok(centres_at(data, &random_rows(data, weights, k, rng)?)),
-            Start::PlusPlus => Ok(centres_at(data, &plus_plus(data, weights, k, rng, run)?)),
+            Start::Random => Ok(centres_at(rows, &random_rows(rows, weights, k, rng)?)),
+            Start::PlusPlus => Ok(centres_at(rows, &plus_plus(rows, weights, k, rng, run)?)),
         }
     }
 }
 
-/// A table read and packed once, for many fits.
-pub(crate) struct Packed<'a, T>(Problem<'a, T>);
+/// A table read and packed once, for many fits; all rows have weight 1.
+pub(crate) enum Packed<'a, T> {
+    Dense(Box<Dense<'a, T>>),
+    Sparse(Box<Sparse<'a>>),
+}
 
 impl<'a, T: Float> Packed<'a, T> {
-    /// Packs `data`, whose rows all have weight 1.
+    /// Packs `data`.
     pub(crate) fn new(data: impl Into<Table<'a, T>>, run: &Run) -> Result<Self> {
         let data = data.into();
-        run.install(|| Problem::new(data, None, run)).map(Packed)
+        run.install(|| Dense::new(data, None, run)).map(|points| Packed::Dense(Box::new(points)))
     }
+
+    /// Reads a sparse table.
+    pub(crate) fn sparse(data: &'a SparseMatrix) -> Result<Self> {
+        Ok(Packed::Sparse(Box::new(Sparse::new(data)?)))
+    }
+
+    /// Whether fits side by side are worth while: one fit after the other would fetch the rows from
+    /// memory again and again.
+    pub(crate) fn is_large(&self) -> bool {
+        let bytes = match self {
+            Packed::Dense(points) => points.bytes(),
+            Packed::Sparse(points) => points.bytes(),
+        };
+        bytes > CACHE
+    }
+
+    /// What each of `fits` makes of its generator, as [`KMeans::fit_packed`] does it, several side by
+    /// side; `finish` takes what comes out. They may differ in the number of clusters only, and have
+    /// one start each.
+    pub(crate) fn fit_all<U: Send, E: Send + From<Error>>(
+        &self,
+        fits: Vec<(KMeans, Rng)>,
+        run: &Run,
+        finish: impl Fn(usize, KMeansFit) -> std::result::Result<U, E> + Sync,
+    ) -> std::result::Result<Vec<U>, E> {
+        match self {
+            Packed::Dense(points) => side_by_side(&**points, fits, run, finish),
+            Packed::Sparse(points) => side_by_side(&**points, fits, run, finish),
+        }
+    }
+}
+
+/// Tables of more bytes do not stay in the cache of a core.
+const CACHE: usize = 1 << 20;
+
+fn side_by_side<P: Points, U: Send, E: Send + From<Error>>(
+    points: &P,
+    fits: Vec<(KMeans, Rng)>,
+    run: &Run,
+    finish: impl Fn(usize, KMeansFit) -> std::result::Result<U, E> + Sync,
+) -> std::result::Result<Vec<U>, E> {
+    let Some(limits) = fits.first().map(|(kmeans, _)| kmeans.limits()) else {
+        return Ok(Vec::new());
+    };
+    let start = |(kmeans, mut rng): (KMeans, Rng)| {
+        let mut rng = Rng::new(rng.bits(), Stream::Restart(0));
+        kmeans.starting_centres(points, &mut rng, run)
+    };
+    run.install(|| {
+        let starts = fits.into_par_iter().map(start).collect::<Result<_>>()?;
+        fit_all(points, starts, limits, run, &finish)
+    })
 }
 
 #[cfg(test)]

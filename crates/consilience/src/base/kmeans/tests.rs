@@ -307,3 +307,79 @@ proptest! {
         }
     }
 }
+
+/// Tables with many zeros: counts on a grid, so that ties are common, or numbers of all sizes.
+fn mostly_zeros() -> impl Strategy<Value = Matrix> {
+    (1..80usize, 1..30usize, 0..3u32, any::<u64>()).prop_map(|(n, d, kind, seed)| {
+        let mut rng = Rng::new(seed, Stream::Data);
+        let values = (0..n * d).map(|_| match (rng.below(4), kind) {
+            (0, 0) => (1 + rng.below(3)) as f64,
+            (0, 1) => rng.normal(),
+            (0, _) => rng.normal() * 10f64.powi(rng.below(300) as i32 - 170),
+            _ => 0.0,
+        });
+        Matrix::from_vec(n, d, values.collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn zeros_need_not_be_written(
+        data in mostly_zeros(), k in 1..12usize, seed: u64, spread: bool, threads in 1..3usize,
+    ) {
+        let start = if spread { Start::PlusPlus } else { Start::Random };
+        let kmeans = KMeansParams::new(k).start(start).tol(0.0).n_init(2).check().unwrap();
+        let run = Run::new(seed).threads(threads);
+        let sparse = kmeans.fit_sparse(&SparseMatrix::from_dense(&data), &run, Stream::Restart);
+        let dense = kmeans.fit(&data, &run, Stream::Restart);
+        match (sparse, dense) {
+            (Ok(sparse), Ok(dense)) => {
+                // Which of two starts is better can hang on the rounding of the inertia.
+                let scale = data.as_slice().iter().map(|x| x * x).sum::<f64>();
+                prop_assert!((sparse.inertia - dense.inertia).abs() <= 1e-12 * scale);
+                if sparse.labels == dense.labels {
+                    prop_assert_eq!(sparse.centres, dense.centres);
+                    prop_assert_eq!(sparse.iterations, dense.iterations);
+                } else {
+                    let once = KMeansParams::new(k).start(Start::Given(sparse.centres.clone()));
+                    let once = once.tol(0.0).check().unwrap();
+                    let again = once.fit(&data, &run, Stream::Restart).unwrap();
+                    prop_assert_eq!(sparse.labels, again.labels);
+                }
+            }
+            (sparse, dense) => prop_assert_eq!(sparse, dense),
+        }
+    }
+
+    #[test]
+    fn the_nearest_centres_of_sparse_rows_are_those_of_dense_ones(
+        data in mostly_zeros(), k in 1..12usize, seed: u64,
+    ) {
+        let mut rng = Rng::new(seed, Stream::Data);
+        let chosen: Vec<usize> = (0..k).map(|_| rng.below(data.nrows())).collect();
+        let mut centres = data.select_rows(&chosen);
+        centres.as_mut_slice().iter_mut().filter(|_| rng.below(3) == 0).for_each(|x| *x /= 3.0);
+        let run = Run::new(0).threads(1);
+        let sparse = SparseMatrix::from_dense(&data);
+        let found = crate::base::nearest_centres_sparse(&sparse, &centres, &run);
+        prop_assert_eq!(found, crate::base::nearest_centres(&data, &centres, &run));
+    }
+}
+
+#[test]
+fn unusable_sparse_tables_are_refused_as_dense_ones_are() {
+    let kmeans = KMeansParams::new(1).check().unwrap();
+    for bad in [f64::NAN, f64::INFINITY, -1e200] {
+        let data = Matrix::from_vec(2, 2, vec![0.0, 1.0, 0.0, bad]);
+        let sparse = SparseMatrix::from_dense(&data);
+        let refused = kmeans.fit_sparse(&sparse, &Run::new(0), Stream::Restart).unwrap_err();
+        let expected = kmeans.fit(&data, &Run::new(0), Stream::Restart).unwrap_err();
+        assert_eq!(refused.to_string(), expected.to_string());
+    }
+    let empty = SparseMatrix::from_dense(&Matrix::zeros(0, 3));
+    assert!(kmeans.fit_sparse(&empty, &Run::new(0), Stream::Restart).is_err());
+    // Only zeros, but rows and columns.
+    let zeros = SparseMatrix::from_dense(&Matrix::zeros(3, 2));
+    assert_eq!(kmeans.fit_sparse(&zeros, &Run::new(0), Stream::Restart).unwrap().inertia, 0.0);
+}

@@ -62,7 +62,7 @@ impl USpecEmbedding {
     /// If `data` has another number of columns than the representatives, or if the run is cancelled.
     pub fn of<'a, T: Float>(&self, data: impl Into<Table<'a, T>>, run: &Run) -> Result<Vec<f32>> {
         let data = data.into();
-        check_columns(&data, self.representatives.rows())?;
+        check_columns(data.ncols(), self.representatives.rows())?;
         let (n, wanted) = (data.nrows(), self.representatives.neighbours());
         run.install(|| {
             let groups = self.representatives.groups_of(data, run)?;

@@ -1,0 +1,240 @@
+//! Mini-batch k-means: centres that learn from small samples, for tables too large to read often.
+//!
+//! D. Sculley. *Web-scale k-means clustering.* WWW 2010, Algorithm 1.
+//!
+//! Centres start at $k$ rows of different content. In each step $b$ rows are drawn with replacement
+//! and each is put to its nearest centre; then, row by row, the count $v_c$ of its centre grows by
+//! one and the centre moves towards the row by the rate $1 / v_c$: a centre is the mean of all rows
+//! it was ever given. At the end every row goes to its nearest centre; a centre that is nearest to
+//! none leaves no cluster.
+
+use serde::Serialize;
+
+use crate::base::distance::{check_columns, inertia};
+use crate::base::predict::nearest_centres;
+use crate::base::start::{Start, centres_at, random_rows};
+use crate::base::table::{Float, Table};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
+use crate::rng::Rng;
+use crate::run::Run;
+
+/// Parameters of [mini-batch k-means](self), not yet checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MiniBatchParams {
+    k: usize,
+    start: Start,
+    batch: usize,
+    steps: usize,
+}
+
+impl MiniBatchParams {
+    /// At most `k` clusters, from random rows, by 200 steps of 4096 rows.
+    pub fn new(k: usize) -> Self {
+        MiniBatchParams { k, start: Start::Random, batch: 4096, steps: 200 }
+    }
+
+    /// The number of centres, at least 1.
+    #[must_use]
+    pub fn k(mut self, k: usize) -> Self {
+        self.k = k;
+        self
+    }
+
+    /// Where the centres start: at random rows, or at given centres. k-means++ would read the whole
+    /// table for every centre, and is refused.
+    #[must_use]
+    pub fn start(mut self, start: Start) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// How many rows are drawn in a step, at least 1.
+    #[must_use]
+    pub fn batch(mut self, batch: usize) -> Self {
+        self.batch = batch;
+        self
+    }
+
+    /// The number of steps, at least 1.
+    #[must_use]
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// Where the centres start, as set.
+    pub(crate) fn start_of(&self) -> &Start {
+        &self.start
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<MiniBatch> {
+        for (name, value) in [("k", self.k), ("batch", self.batch), ("steps", self.steps)] {
+            if value == 0 {
+                return Err(Error::parameter(name, "at least 1", value));
+            }
+        }
+        match &self.start {
+            Start::Random => {}
+            Start::PlusPlus => {
+                let expected = "random or given centres: k-means++ reads the table k times";
+                return Err(Error::parameter("start", expected, "k-means++"));
+            }
+            Start::Given(centres) => {
+                if centres.nrows() != self.k {
+                    let expected = format!("{} centres, one a cluster", self.k);
+                    return Err(Error::parameter("start", expected, centres.nrows()));
+                }
+                Table::from(centres).check()?;
+            }
+        }
+        Ok(MiniBatch(self))
+    }
+}
+
+/// Mini-batch k-means with checked parameters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MiniBatch(MiniBatchParams);
+
+/// What one run of mini-batch k-means produced, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MiniBatchFit {
+    /// The centres, one a row.
+    pub centres: Matrix,
+    /// The nearest centre of every row; some centre may be nearest to none.
+    pub labels: Vec<u32>,
+    /// The sum of squared distances to the nearest centre.
+    pub inertia: f64,
+}
+
+impl MiniBatch {
+    /// The number of centres.
+    pub fn k(&self) -> usize {
+        self.0.k
+    }
+
+    /// Clusters the rows of `data`; starts and samples are drawn from `rng`.
+    ///
+    /// # Cost
+    ///
+    /// Time $O(k d)$ for each of the rows drawn and, once, for each row of the table; memory $O(b d)$
+    /// beyond the labels.
+    pub fn fit<'a, T: Float>(
+        &self,
+        data: impl Into<Table<'a, T>>,
+        run: &Run,
+        rng: &mut Rng,
+    ) -> Result<MiniBatchFit> {
+        let data = data.into();
+        data.check()?;
+        let mut centres = match &self.0.start {
+            Start::Given(centres) => {
+                check_columns(data.ncols(), centres)?;
+                centres.clone()
+            }
+            _ => centres_at(&data, &random_rows(&data, None, self.0.k, rng)?),
+        };
+        let mut counts = vec![0.0; self.0.k];
+        let mut sample = vec![0.0; self.0.batch * data.ncols()];
+        for _ in 0..self.0.steps {
+            run.check()?;
+            for row in sample.chunks_exact_mut(data.ncols()) {
+                let drawn = data.row(rng.below(data.nrows()));
+                row.iter_mut().zip(drawn).for_each(|(x, drawn)| *x = drawn.to_f64());
+            }
+            let sample = Table::new(self.0.batch, data.ncols(), &sample);
+            let labels = nearest_centres(sample, &centres, run)?;
+            for (i, &c) in labels.iter().enumerate() {
+                let c = c as usize;
+                counts[c] += 1.0;
+                for (mean, x) in centres.row_mut(c).iter_mut().zip(sample.row(i)) {
+                    *mean += (x - *mean) / counts[c];
+                }
+            }
+        }
+        let labels = nearest_centres(data, &centres, run)?;
+        let inertia = run.install(|| inertia(&data, None, &centres, &labels));
+        Ok(MiniBatchFit { centres, labels, inertia })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::kmeans::KMeansParams;
+    use crate::rng::Stream;
+
+    /// Overlapping clouds around `k` places.
+    fn clouds(n: usize, d: usize, k: usize) -> Matrix {
+        let mut rng = Rng::new(7, Stream::Data);
+        let places: Vec<f64> = (0..k * d).map(|_| 2.0 * rng.normal()).collect();
+        let values = (0..n * d).map(|i| places[(i / d % k) * d + i % d] + rng.normal()).collect();
+        Matrix::from_vec(n, d, values)
+    }
+
+    fn fit(params: MiniBatchParams, data: &Matrix, threads: usize) -> Result<MiniBatchFit> {
+        let run = Run::new(3).threads(threads);
+        params.check()?.fit(data, &run, &mut run.rng(Stream::Member(0)))
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let two = || MiniBatchParams::new(2);
+        for (bad, name) in [
+            (two().k(0), "`k`"),
+            (two().batch(0), "`batch`"),
+            (two().steps(0), "`steps`"),
+            (two().start(Start::PlusPlus), "`start`"),
+            (two().start(Start::Given(Matrix::zeros(3, 1))), "`start`"),
+        ] {
+            let refusal = bad.check().unwrap_err().to_string();
+            assert!(refusal.contains(name), "{refusal}");
+        }
+        let wide = two().start(Start::Given(Matrix::zeros(2, 4)));
+        assert!(fit(wide, &clouds(10, 2, 2), 1).is_err());
+        let constant = Matrix::zeros(5, 2);
+        assert_eq!(fit(two(), &constant, 1), Err(Error::TooFewRows { k: 2, distinct: 1 }));
+    }
+
+    /// From the same start it ends about where Lloyd's iteration does.
+    #[test]
+    fn the_inertia_is_near_that_of_all_rows() {
+        let (k, data) = (10, clouds(20_000, 8, 10));
+        let start = Start::Given(data.select_rows(&(0..k).collect::<Vec<_>>()));
+        let params = MiniBatchParams::new(k).start(start.clone()).batch(1024).steps(60);
+        let small = fit(params, &data, 0).unwrap();
+        let lloyd = KMeansParams::new(k).start(start).tol(0.0).check().unwrap();
+        let whole = lloyd.fit(&data, &Run::new(0), Stream::Restart).unwrap();
+        let ratio = small.inertia / whole.inertia;
+        assert!(ratio < 1.05, "{ratio}");
+    }
+
+    #[test]
+    fn the_same_bits_on_any_number_of_threads() {
+        let data = clouds(5000, 3, 7);
+        let on = |threads| fit(MiniBatchParams::new(9).batch(500).steps(20), &data, threads);
+        assert_eq!(on(1), on(2));
+    }
+
+    /// After one step from given centres, each is the mean of the rows it was given.
+    #[test]
+    fn a_centre_is_the_mean_of_what_it_was_given() {
+        let data = Matrix::from_vec(2, 1, vec![1.0, 5.0]);
+        let start = Start::Given(Matrix::from_vec(2, 1, vec![0.0, 9.0]));
+        let found = fit(MiniBatchParams::new(2).start(start).batch(50).steps(1), &data, 1).unwrap();
+        // Row 5 is nearer to 9.
+        assert_eq!(found.centres.as_slice(), [1.0, 5.0]);
+        assert_eq!((found.labels, found.inertia), (vec![0, 1], 0.0));
+    }
+
+    #[test]
+    fn a_raised_flag_stops_it() {
+        let flag = crate::CancelFlag::default();
+        flag.cancel();
+        let run = Run::new(0).cancel_flag(flag);
+        let kmeans = MiniBatchParams::new(1).check().unwrap();
+        let stopped = kmeans.fit(&clouds(10, 1, 1), &run, &mut run.rng(Stream::Member(0)));
+        assert_eq!(stopped, Err(Error::Cancelled));
+    }
+}
