@@ -28,7 +28,7 @@ class Contest:
     contestants: dict[str, Callable[[Data], float | None]]
     quality: str = ""
     limit: str = ""
-    """The name of the hardware's limit (`copy` or `multiply`) and, after it, how much of it the work
+    """The name of the hardware's limit (`copy`, `multiply` in f64, or `multiply32`) and, after it, how much of it the work
     needs at least: gigabytes, or 10^9 multiplications."""
     repeats: int = 3
     notes: str = ""
@@ -72,7 +72,7 @@ def child(contest: Contest, contestant: str, folder: Path, seconds: float) -> No
     print(json.dumps({
         "seconds": min(times),
         "rounds": len(times),
-        "peak MiB": (status("VmHWM") - before) / 2**20,
+        "peak MiB": data.get("peak", status("VmHWM") - before) / 2**20,
         "quality": quality,
     }))
 

@@ -1,13 +1,21 @@
-//! Times k-means on a table and a start that another program wrote, for comparison with it.
+//! Times base clusterers on a table and a start that another program wrote, for comparison with it.
 //!
-//! `kmeans_time DATA START N D K ITERATIONS FITS`: DATA and START are files of little-endian `f64`,
-//! row by row, N x D and K x D. Without arguments it makes a small table of its own. Prints one JSON object. `benches/peers` calls it.
+//! `kmeans_time WHAT DATA START N D K COUNT FITS`: DATA and START are files of little-endian `f64`, row
+//! by row, N x D and K x D. WHAT is
+//!
+//! * `kmeans`: Lloyd's iteration from the start, COUNT times at most,
+//! * `fuzzy`: COUNT iterations of fuzzy k-means from random rows,
+//! * `members`: COUNT members by k-means from random rows, each to its end, of K / 2, K / 2 + 1, ... clusters.
+//!
+//! Everything is done FITS times. Without arguments it makes a small table of its own. Prints one JSON
+//! object. `benches/peers` calls it.
 
 use std::time::Instant;
 
-use consilience::base::{KMeansParams, Start};
+use consilience::base::{FuzzyKMeansParams, KMeansParams, Start};
+use consilience::generate::{Base, GenerateParams};
 use consilience::linalg::Matrix;
-use consilience::{Rng, Run, Stream};
+use consilience::{Result, Rng, Run, Stream};
 
 fn read(path: &str, rows: usize, columns: usize) -> Matrix {
     let bytes = std::fs::read(path).expect("the file can be read");
@@ -16,22 +24,24 @@ fn read(path: &str, rows: usize, columns: usize) -> Matrix {
 }
 
 struct Problem {
+    what: String,
     data: Matrix,
     start: Matrix,
-    iterations: usize,
+    count: usize,
     fits: usize,
 }
 
 impl Problem {
     fn read(arguments: &[String]) -> Self {
-        let [data, start, n, d, k, iterations, fits] = arguments else {
-            panic!("usage: kmeans_time DATA START N D K ITERATIONS FITS");
+        let [what, data, start, n, d, k, count, fits] = arguments else {
+            panic!("usage: kmeans_time WHAT DATA START N D K COUNT FITS");
         };
         let number = |text: &String| text.parse::<usize>().expect("a whole number");
         Problem {
+            what: what.clone(),
             data: read(data, number(n), number(d)),
             start: read(start, number(k), number(d)),
-            iterations: number(iterations),
+            count: number(count),
             fits: number(fits),
         }
     }
@@ -42,7 +52,35 @@ impl Problem {
         let values = (0..1000 * 8).map(|_| rng.normal()).collect();
         let data = Matrix::from_vec(1000, 8, values);
         let start = data.select_rows(&rng.distinct(1000, 10));
-        Problem { data, start, iterations: 20, fits: 3 }
+        Problem { what: "kmeans".to_owned(), data, start, count: 20, fits: 3 }
+    }
+
+    /// The work, once: what was minimised, and the number of iterations where there is one.
+    fn work(&self, run: &Run) -> Result<(f64, Option<usize>)> {
+        let (k, count) = (self.start.nrows(), self.count);
+        match &*self.what {
+            "kmeans" => {
+                let start = Start::Given(self.start.clone());
+                let params = KMeansParams::new(k).start(start).tol(0.0).max_iter(count);
+                let fit = params.check()?.fit(&self.data, run, Stream::Restart)?;
+                Ok((fit.inertia, Some(fit.iterations)))
+            }
+            "fuzzy" => {
+                let params = FuzzyKMeansParams::new(k).max_iter(count).tol(0.0);
+                let fit = params.check()?.fit(&self.data, run, &mut run.rng(Stream::Data))?;
+                Ok((fit.trace.last().copied().unwrap_or(f64::NAN), Some(fit.iterations)))
+            }
+            "members" => {
+                let base = |i: usize| {
+                    let params = KMeansParams::new(k / 2 + i).start(Start::Random).tol(0.0);
+                    Base::KMeans(params)
+                };
+                let generator = GenerateParams::given((0..count).map(base).collect()).check()?;
+                let (_, models) = generator.ensemble(&self.data, run)?;
+                Ok((models.len() as f64, None))
+            }
+            other => panic!("`{other}` is not kmeans, fuzzy or members"),
+        }
     }
 }
 
@@ -50,22 +88,19 @@ impl Problem {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let problem = if arguments.is_empty() { Problem::noise() } else { Problem::read(&arguments) };
-    let Problem { data, start, iterations, fits } = problem;
-    let params = KMeansParams::new(start.nrows()).start(Start::Given(start)).tol(0.0);
-    let kmeans = params.max_iter(iterations).check().expect("valid parameters");
     let run = Run::new(0);
-    let timed = || {
+    let timed = |_| {
         let begin = Instant::now();
-        let fit = kmeans.fit(&data, &run, Stream::Restart).expect("usable data");
-        (begin.elapsed().as_secs_f64(), fit)
+        let done = problem.work(&run).expect("usable data and parameters");
+        (begin.elapsed().as_secs_f64(), done)
     };
-    let results: Vec<_> = (0..fits).map(|_| timed()).collect();
+    let results: Vec<_> = (0..problem.fits).map(timed).collect();
     let seconds: Vec<f64> = results.iter().map(|(seconds, _)| *seconds).collect();
-    let fit = &results[0].1;
+    let (objective, iterations) = results[0].1;
     let answer = serde_json::json!({
         "seconds": seconds,
-        "inertia": fit.inertia,
-        "iterations": fit.iterations,
+        "objective": objective,
+        "iterations": iterations,
     });
     println!("{answer}");
 }
