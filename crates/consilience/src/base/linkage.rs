@@ -62,15 +62,20 @@ pub fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
     let u = store.groups().len();
     let mut joins = Vec::with_capacity(u.saturating_sub(1));
     let mut chain: Vec<u32> = Vec::new();
+    let mut on_chain = vec![false; u];
     while joins.len() + 1 < u {
         run.check()?;
         if chain.is_empty() {
             chain.push(store.groups()[0]);
+            on_chain[chain[0] as usize] = true;
         }
         let tip = *chain.last().expect("just filled");
         let (next, similarity) = store.nearest(tip);
-        if chain.len() >= 2 && chain[chain.len() - 2] == next {
-            chain.truncate(chain.len() - 2);
+        if on_chain[next as usize] {
+            // Similarities rise along the chain, so `next` stands before the tip. Where they are equal
+            // but for rounding it may stand further back: a tie like any other.
+            let place = chain.iter().rposition(|&group| group == next).expect("it is on the chain");
+            chain.drain(place..).for_each(|group| on_chain[group as usize] = false);
             let (a, b) = (tip.min(next), tip.max(next));
             store.merge(a, b);
             joins.push(Join { a, b, similarity });
@@ -79,6 +84,7 @@ pub fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
             }
         } else {
             chain.push(next);
+            on_chain[next as usize] = true;
         }
     }
     Ok(in_order(joins))
@@ -387,6 +393,39 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Groups of which each is a little more similar to the next one round than to the one before, as rounding
+    /// can make it.
+    struct Round(Vec<u32>);
+
+    impl Store for Round {
+        fn groups(&self) -> &[u32] {
+            &self.0
+        }
+
+        fn nearest(&self, a: u32) -> (u32, f64) {
+            let place = self.0.iter().position(|&group| group == a).expect("a present group");
+            (self.0[(place + 1) % self.0.len()], 0.5)
+        }
+
+        fn merge(&mut self, _: u32, b: u32) {
+            self.0.retain(|&group| group != b);
+        }
+    }
+
+    #[test]
+    fn a_chain_that_rounding_bends_into_a_ring_still_merges_every_group_once() {
+        for u in 3..8 {
+            let joins = chain(Round((0..u).collect()), &Run::new(0)).unwrap();
+            let mut merged: Vec<u32> = joins.iter().map(|join| join.b).collect();
+            merged.sort_unstable();
+            assert_eq!(merged, (1..u).collect::<Vec<_>>());
+            for k in 1..=u as usize {
+                let labels = cut(u as usize, &joins, k);
+                assert_eq!(labels.iter().max(), Some(&(k as u32 - 1)));
+            }
+        }
+    }
 
     /// The definition: of all pairs the most similar, the first of equals by first items, merges.
     /// `None` is single link.
