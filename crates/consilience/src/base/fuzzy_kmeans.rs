@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::Rng;
 use crate::run::{Run, Stop};
+use crate::setters::setters;
 
 /// Parameters of [fuzzy k-means](self), not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,32 +40,18 @@ impl FuzzyKMeansParams {
         FuzzyKMeansParams { k, m: 2.0, max_iter: 100, tol: 1e-6 }
     }
 
-    /// The number of clusters, at least 1.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = k;
-        self
-    }
+    setters! {
+        /// The number of clusters, at least 1.
+        k: usize,
 
-    /// The fuzzifier $m > 1$: near 1 memberships are almost hard, large values make all equal.
-    #[must_use]
-    pub fn m(mut self, m: f64) -> Self {
-        self.m = m;
-        self
-    }
+        /// The fuzzifier $m > 1$: near 1 memberships are almost hard, large values make all equal.
+        m: f64,
 
-    /// The largest number of iterations, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of iterations, at least 1.
+        max_iter: usize,
 
-    /// Stops when no membership changes by more than this; 0 runs all iterations.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
+        /// Stops when no membership changes by more than this; 0 runs all iterations.
+        tol: f64,
     }
 
     /// The fuzzifier, as set.

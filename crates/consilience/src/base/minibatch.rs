@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::Rng;
 use crate::run::Run;
+use crate::setters::setters;
 
 /// Parameters of [mini-batch k-means](self), not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,33 +35,19 @@ impl MiniBatchParams {
         MiniBatchParams { k, start: Start::Random, batch: 4096, steps: 200 }
     }
 
-    /// The number of centres, at least 1.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = k;
-        self
-    }
+    setters! {
+        /// The number of centres, at least 1.
+        k: usize,
 
-    /// Where the centres start: at random rows, or at given centres. k-means++ would read the whole
-    /// table for every centre, and is refused.
-    #[must_use]
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = start;
-        self
-    }
+        /// Where the centres start: at random rows, or at given centres. k-means++ would read the
+        /// whole table for every centre, and is refused.
+        start: Start,
 
-    /// How many rows are drawn in a step, at least 1.
-    #[must_use]
-    pub fn batch(mut self, batch: usize) -> Self {
-        self.batch = batch;
-        self
-    }
+        /// How many rows are drawn in a step, at least 1.
+        batch: usize,
 
-    /// The number of steps, at least 1.
-    #[must_use]
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
+        /// The number of steps, at least 1.
+        steps: usize,
     }
 
     /// Where the centres start, as set.

@@ -430,8 +430,9 @@ mod tests {
             let effort = Effort { restarts: 3, max_iter: 100 };
             let (fit, ends) = kmeans.fit(None, effort, &Run::new(seed).threads(1)).unwrap();
             prop_assert_eq!(fit.stop, Stop::Converged);
-            prop_assert!(ends.iter().all(|&end| end >= fit.inertia()));
             let scale = 1.0 + kmeans.total_square();
+            // Of starts that only rounding tells apart the first is kept.
+            prop_assert!(ends.iter().all(|&end| end >= fit.inertia() - 1e-10 * scale));
             for pair in fit.trace.windows(2) {
                 prop_assert!(pair[1] <= pair[0] + 1e-10 * scale, "{:?}", fit.trace);
             }

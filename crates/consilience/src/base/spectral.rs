@@ -21,6 +21,9 @@
 //!   eigenvalue are taken: any choice among them would depend on rounding. This happens when the
 //!   affinity has more than $k$ components.
 //! * *Nothing.* Eigenvalues of nought (below 1e-9) carry no structure and are never used.
+//! * *Starts.* Of more than 10,000 profiles k-means is started on a systematic sample of 10,000 by
+//!   weight, and goes on with all of them from the best of these starts alone: which start is the
+//!   best shows on a sample as well, and ten runs over all rows would take most of the time.
 //! * *Diagonal.* The paper sets $A_{ii} = 0$. Here the diagonal is kept unless `zero_diagonal` is
 //!   asked for: an affinity made of clusterings is then positive semidefinite and no degree is 0.
 //!   A zeroed diagonal takes each object's affinity with itself out, so $d_s$ loses $A_{ss}$ and
@@ -30,8 +33,8 @@
 
 use rayon::prelude::*;
 
-use crate::base::KMeansParams;
-use crate::ensemble::Factor;
+use crate::base::{KMeansParams, Start};
+use crate::ensemble::{Factor, drawn_by};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Matrix, eigen, eigenvalues, largest, product};
 use crate::rng::Stream;
@@ -50,9 +53,11 @@ struct Limits {
     all_values: usize,
     /// A matrix is built at all; above, only products with the factor are formed.
     built: usize,
+    /// All profiles take part in every start of k-means; above, a sample of so many.
+    started: usize,
 }
 
-const LIMITS: Limits = Limits { whole: 1024, all_values: 2048, built: MAX_BUILT };
+const LIMITS: Limits = Limits { whole: 1024, all_values: 2048, built: MAX_BUILT, started: 10_000 };
 
 /// The largest order of a matrix that is built from a [`Factor`].
 pub(crate) const MAX_BUILT: usize = 4096;
@@ -299,8 +304,24 @@ impl Spectral {
             return Ok(fit(vec![0; weights.len()], 1));
         }
         let with = |k: usize| {
-            let kmeans = KMeansParams::new(k).n_init(self.params.restarts).check()?;
-            kmeans.fit_weighted(&rows, weights, run, Stream::Inner)
+            let params = KMeansParams::new(k);
+            let best = params.clone().n_init(self.params.restarts).check()?;
+            let Some((some, own)) = drawn_by(weights, self.limits.started) else {
+                return best.fit_weighted(&rows, weights, run, Stream::Inner);
+            };
+            let taken = |i: usize, j: usize| rows[(some[i] as usize, j)];
+            let taken = Matrix::from_fn(some.len(), rows.ncols(), taken);
+            match best.fit_weighted(&taken, &own, run, Stream::Inner) {
+                Ok(found) => {
+                    let on = params.start(Start::Given(found.centres)).check()?;
+                    on.fit_weighted(&rows, weights, run, Stream::Inner)
+                }
+                // A sample may lack what all rows have.
+                Err(Error::TooFewRows { .. }) => {
+                    best.fit_weighted(&rows, weights, run, Stream::Inner)
+                }
+                Err(error) => Err(error),
+            }
         };
         match with(self.params.k) {
             Ok(found) => Ok(fit(found.labels, self.params.k)),

@@ -19,13 +19,18 @@ pub(crate) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
 
 /// The profiles that [`sample`] draws and their weights; `None` if it takes all as they are.
 pub(crate) fn drawn(profiles: &Profiles, size: usize) -> Option<(Vec<u32>, Vec<f64>)> {
-    if profiles.len() <= size {
+    drawn_by(profiles.weights(), size)
+}
+
+/// What [`sample`] draws of profiles of these weights.
+pub(crate) fn drawn_by(all: &[f64], size: usize) -> Option<(Vec<u32>, Vec<f64>)> {
+    if all.len() <= size {
         return None;
     }
-    let step = profiles.total_weight() / size as f64;
+    let step = all.iter().sum::<f64>() / size as f64;
     let (mut rows, mut weights) = (Vec::new(), Vec::new());
     let (mut end, mut taken) = (0.0, 0);
-    for (s, w) in profiles.weights().iter().enumerate() {
+    for (s, w) in all.iter().enumerate() {
         end += w;
         let mut hits = 0;
         while taken < size && (taken as f64 + 0.5) * step < end {

@@ -16,6 +16,7 @@ use crate::generate::random_k::BaseK;
 use crate::generate::scheme::{Scheme, View};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
+use crate::setters::setters;
 
 /// How an ensemble is made, not yet checked.
 ///
@@ -55,25 +56,15 @@ impl GenerateParams {
         GenerateParams { size, ..Self::new(Scheme::Given(bases), base) }
     }
 
-    /// The number of clusters of a member.
-    #[must_use]
-    pub fn k(mut self, k: BaseK) -> Self {
-        self.k = k;
-        self
-    }
+    setters! {
+        /// The number of clusters of a member.
+        k: BaseK,
 
-    /// The number of members, at least 1.
-    #[must_use]
-    pub fn size(mut self, size: usize) -> Self {
-        self.size = size;
-        self
-    }
+        /// The number of members, at least 1.
+        size: usize,
 
-    /// Whether members carry memberships instead of labels.
-    #[must_use]
-    pub fn soft(mut self, soft: bool) -> Self {
-        self.soft = soft;
-        self
+        /// Whether members carry memberships instead of labels.
+        soft: bool,
     }
 
     /// Proves the parameters valid, whatever the data.

@@ -34,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::{Run, Stop};
+use crate::setters::setters;
 
 /// Parameters of [k-means](self), not yet checked.
 ///
@@ -64,40 +65,22 @@ impl KMeansParams {
         KMeansParams { k, start: Start::PlusPlus, n_init: 1, max_iter: 300, tol: 1e-4 }
     }
 
-    /// The number of clusters, at least 1.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = k;
-        self
-    }
+    setters! {
+        /// The number of clusters, at least 1.
+        k: usize,
 
-    /// Where the centres start.
-    #[must_use]
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = start;
-        self
-    }
+        /// Where the centres start.
+        start: Start,
 
-    /// How many starts are tried, at least 1; the fit of least inertia wins.
-    #[must_use]
-    pub fn n_init(mut self, n_init: usize) -> Self {
-        self.n_init = n_init;
-        self
-    }
+        /// How many starts are tried, at least 1; the fit of least inertia wins.
+        n_init: usize,
 
-    /// The largest number of iterations, at least 1.
-    #[must_use]
-    pub fn max_iter(mut self, max_iter: usize) -> Self {
-        self.max_iter = max_iter;
-        self
-    }
+        /// The largest number of iterations, at least 1.
+        max_iter: usize,
 
-    /// Stops when the squared movement of all centres together is at most `tol` times the mean
-    /// variance of the columns; 0 goes on until no label changes.
-    #[must_use]
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.tol = tol;
-        self
+        /// Stops when the squared movement of all centres together is at most `tol` times the mean
+        /// variance of the columns; 0 goes on until no label changes.
+        tol: f64,
     }
 
     /// Where the centres start, as set.

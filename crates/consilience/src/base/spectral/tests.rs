@@ -77,9 +77,42 @@ fn distance(a: &Matrix, b: &Matrix) -> f64 {
 /// Every way of computing, however small the problem: dense, iterated, and without a matrix.
 const WAYS: [Limits; 3] = [
     LIMITS,
-    Limits { whole: 0, all_values: 0, built: 4096 },
-    Limits { whole: 0, all_values: 0, built: 0 },
+    Limits { whole: 0, all_values: 0, ..LIMITS },
+    Limits { whole: 0, all_values: 0, built: 0, ..LIMITS },
 ];
+
+/// Three groups of 40 objects; every member has objects of its own in a wrong one.
+fn three_groups() -> Profiles {
+    let member = |h: usize| -> [i64; 120] {
+        std::array::from_fn(|i| {
+            let wrong = (i * 7 + h * 11).is_multiple_of(13);
+            ((i / 40 + usize::from(wrong)) % 3) as i64
+        })
+    };
+    profiles(&hard_ensemble(&(0..8).map(member).collect::<Vec<_>>()))
+}
+
+#[test]
+fn starts_on_a_sample_find_the_clusters_of_all() {
+    let profiles = three_groups();
+    let factor =
+        Factor::new(&profiles, vec![1.0; profiles.len()], vec![1.0; profiles.n_clusters()]);
+    let mut spectral = SpectralParams::new(3).check().unwrap();
+    let run = Run::new(0);
+    let all = spectral.fit_factor(&factor, &run).unwrap();
+    spectral.limits.started = 12;
+    assert!(profiles.len() > 12);
+    let some = spectral.fit_factor(&factor, &run).unwrap();
+    let same = |labels: &[u32], s: usize, t: usize| labels[s] == labels[t];
+    for s in 0..profiles.len() {
+        for t in 0..s {
+            assert_eq!(same(&all.labels, s, t), same(&some.labels, s, t), "{s} and {t}");
+        }
+    }
+    // A sample of two has no three distinct rows: all are asked.
+    spectral.limits.started = 2;
+    assert_eq!(spectral.fit_factor(&factor, &run).unwrap().k, 3);
+}
 
 proptest! {
     #[test]
