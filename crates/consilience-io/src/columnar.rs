@@ -40,10 +40,7 @@ pub(super) fn read_parquet(
 ) -> Result<Table> {
     let file = shown(path);
     let source = open_file(path)?;
-    let metadata = guarded(&file, || {
-        ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())
-            .map_err(|error| parquet_error(&file, &error))
-    })?;
+    let metadata = parquet_metadata(&file, &source)?;
     let schema = Arc::clone(metadata.schema());
     let (mut table, roles) = start(&file, &schema, plan)?;
     let (rows, width) = (count_rows(&metadata), table.width());
@@ -107,6 +104,14 @@ pub(super) fn read_parquet(
     })?;
     table.rows = rows;
     finish(table, plan, run)
+}
+
+/// What a Parquet file says of itself.
+pub(super) fn parquet_metadata(file: &str, source: &File) -> Result<ArrowReaderMetadata> {
+    guarded(file, || {
+        ArrowReaderMetadata::load(source, ArrowReaderOptions::new())
+            .map_err(|error| parquet_error(file, &error))
+    })
 }
 
 /// How many rows a Parquet file claims to have.

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use arrow_schema::Schema;
 use consilience::Run;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::stream::Stream;
 use crate::clusterings::roles;
-use crate::columnar::{count_rows, parquet_error};
+use crate::columnar::{count_rows, parquet_metadata};
 use crate::columns::Named;
 use crate::error::{InputError, Result, listed, shown};
-use crate::guard::guarded;
 use crate::join::Objects;
 use crate::source::open_file;
 use crate::table::{Column, Role, check_names};
@@ -232,10 +231,7 @@ impl RowFile {
     fn open(path: &Path) -> Result<Self> {
         let file = shown(path);
         let source = open_file(path)?;
-        let metadata = guarded(&file, || {
-            ArrowReaderMetadata::load(&source, ArrowReaderOptions::new())
-                .map_err(|error| parquet_error(&file, &error))
-        })?;
+        let metadata = parquet_metadata(&file, &source)?;
         let schema = Arc::clone(metadata.schema());
         let rows = count_rows(&metadata);
         let opened = RowFile { path: path.to_owned(), file, schema, metadata, rows };
