@@ -47,7 +47,11 @@ impl Observer for Clock {
 fn iteration(profiles: &Profiles) -> f64 {
     let clock = Arc::new(Clock::default());
     let run = Run::new(0).threads(2).observer(clock.clone());
-    let settings = Settings::from_iter([("max_iter", &ITERATIONS.to_string()[..])]);
+    let settings = Settings::from_iter([
+        ("max_iter", &ITERATIONS.to_string()[..]),
+        // None of them is the last because little changes.
+        ("tol", "1e-12"),
+    ]);
     let rce = method("rce").and_then(|info| info.with(Some(20), &settings)).expect("valid");
     combine(profiles, rce.as_ref(), None, &run).expect("an answer");
     let begun = clock.0.lock().expect("nobody panics while noting");
