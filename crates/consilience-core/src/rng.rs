@@ -70,10 +70,11 @@ impl Rng {
     pub fn below(&mut self, n: usize) -> usize {
         assert!(n > 0, "no index below 0");
         let n = n as u64;
-        let reject_below = n.wrapping_neg() % n;
         loop {
             let product = u128::from(self.bits()) * u128::from(n);
-            if product as u64 >= reject_below {
+            let low = product as u64;
+            // What is rejected is below $2^{64} \bmod n$, hence below n: the division is seldom made.
+            if low >= n || low >= n.wrapping_neg() % n {
                 return (product >> 64) as usize;
             }
         }

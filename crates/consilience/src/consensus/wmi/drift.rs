@@ -6,49 +6,72 @@
 //! falls and rises add up to less than the lead, a visit would change nothing and is left out. This
 //! is exact: the search goes the same way, move by move, as if all were visited.
 
+/// So many epochs are remembered; who was last visited earlier is visited again.
+const WINDOW: usize = 256;
+type Window = [f64; WINDOW];
+
 /// Bounds on how costs have changed, and what every profile last knew.
 pub(super) struct Drift {
-    k: usize,
-    /// Per cluster: how much joining has become cheaper at most, then how much staying has become
-    /// dearer at most, for a unit of weight, since the beginning; then the largest falls of all moves,
-    /// added up, which is a bound for every cluster and quickly compared.
-    now: Vec<f64>,
-    /// `now` at the beginning of every epoch.
-    epochs: Vec<f64>,
-    /// The lead and the epoch of every profile's last visit.
-    known: Vec<(f64, u32)>,
+    /// Epochs begun.
+    epoch: u32,
+    /// Per cluster how much joining it has become cheaper at most, for a unit of weight, since the
+    /// beginning, and what that was when the epochs of the window began.
+    falls: Vec<(f64, Window)>,
+    /// The same of how much staying has become dearer at most.
+    rises: Vec<(f64, Window)>,
+    /// The largest fall of any cluster since the beginning of every epoch.
+    fall: Box<Window>,
+    /// The lead, rounded down, and the epoch of every profile's last visit.
+    known: Vec<(f32, u32)>,
 }
 
 /// No lead is known: the profile has to be visited.
-const UNKNOWN: (f64, u32) = (f64::NEG_INFINITY, 0);
+const UNKNOWN: (f32, u32) = (f32::NEG_INFINITY, 0);
 
 impl Drift {
     pub(super) fn new(k: usize, profiles: usize) -> Self {
-        let now = vec![0.0; 2 * k + 1];
-        Drift { k, epochs: now.clone(), now, known: vec![UNKNOWN; profiles] }
+        let column = vec![(0.0, [0.0; WINDOW]); k];
+        Drift {
+            epoch: 0,
+            falls: column.clone(),
+            rises: column,
+            fall: Box::new([0.0; WINDOW]),
+            known: vec![UNKNOWN; profiles],
+        }
     }
 
     /// Begins a new epoch. Falls and rises count from the beginning of the epoch of a visit, so
     /// more epochs waste less.
     pub(super) fn begin_epoch(&mut self) {
-        self.epochs.extend_from_slice(&self.now);
+        self.epoch += 1;
+        let slot = self.epoch as usize % WINDOW;
+        for (now, then) in self.falls.iter_mut().chain(&mut self.rises) {
+            then[slot] = *now;
+        }
+        self.fall[slot] = 0.0;
     }
 
     /// Notes what joining `to` and staying in `from` have changed by at most: for each the
     /// largest fall in the cost of joining and the largest rise in the cost of staying.
+    #[inline(always)]
     pub(super) fn moved(&mut self, from: usize, to: usize, by: Change) {
-        let (falls, rises) = self.now.split_at_mut(self.k);
-        falls[to] += by.fall_to;
-        falls[from] += by.fall_from;
-        rises[to] += by.rise_to;
-        rises[from] += by.rise_from;
-        rises[self.k] += by.fall_to.max(by.fall_from);
+        self.rises[to].0 += by.rise_to;
+        self.rises[from].0 += by.rise_from;
+        for (c, fall) in [(to, by.fall_to), (from, by.fall_from)] {
+            let (now, then) = &mut self.falls[c];
+            *now += fall;
+            for (most, then) in self.fall.iter_mut().zip(&*then) {
+                let fall = *now - then;
+                *most = if fall > *most { fall } else { *most };
+            }
+        }
     }
 
     /// Notes that profile `s` was visited.
     #[inline(always)]
     pub(super) fn visited(&mut self, s: usize, lead: f64) {
-        self.known[s] = (lead, (self.epochs.len() / self.now.len() - 1) as u32);
+        // Shortened by more than rounding could lengthen it.
+        self.known[s] = ((lead * (1.0 - 1e-6)) as f32, self.epoch);
     }
 
     /// Notes that what was known of profile `s` is void.
@@ -61,20 +84,10 @@ impl Drift {
     #[inline(always)]
     pub(super) fn settles(&self, s: usize, own: usize) -> bool {
         let (lead, epoch) = self.known[s];
-        if lead <= 0.0 {
-            return false;
-        }
-        let then = &self.epochs[epoch as usize * self.now.len()..][..self.now.len()];
-        let rise = self.now[self.k + own] - then[self.k + own];
-        let all = 2 * self.k;
-        if rise + (self.now[all] - then[all]) < lead {
-            return true;
-        }
-        let mut fall = 0.0f64;
-        for (now, then) in self.now[..self.k].iter().zip(&then[..self.k]) {
-            fall = fall.max(now - then);
-        }
-        rise + fall < lead
+        let slot = epoch as usize % WINDOW;
+        let (now, then) = &self.rises[own];
+        let changed = now - then[slot] + self.fall[slot];
+        changed < f64::from(lead) && ((self.epoch - epoch) as usize) < WINDOW
     }
 }
 

@@ -57,9 +57,8 @@ pub(super) struct Glance {
     off_staying: Vec<i32>,
     /// The leads, and what has become of them; kept once few profiles move.
     leads: Option<Drift>,
-    /// Room for an update: masses with their weights, and bounds.
-    masses: Vec<(f64, f64)>,
-    bounds: Vec<(i32, i32)>,
+    /// Room for an update.
+    cells: Cells,
 }
 
 /// The weights $\omega_q$, for every row of the tables and added up over members.
@@ -98,8 +97,7 @@ impl Glance {
             off_joining: vec![[i32::MIN / 2; WIDE]; wide],
             off_staying: vec![0; wide * WIDE],
             leads: None,
-            bounds: vec![(0, 0); rows.max(r)],
-            masses: Vec::with_capacity(rows.max(r)),
+            cells: Cells::default(),
         };
         for c in 0..k {
             let at = |row: usize| mass[row * width + c / LANES][c % LANES];
@@ -118,21 +116,15 @@ impl Glance {
         c: usize,
         n: f64,
     ) -> (f64, f64) {
-        let Self { width, heavy, omega, joining, staying, masses, bounds, .. } = self;
-        masses.clear();
-        masses.extend(cells.clone().map(|(row, t)| (t, omega[row])));
-        for (&(t, omega), bounds) in masses.iter().zip(&mut *bounds) {
-            let most = ln_branchless(t + 0.5 * *heavy);
-            // Nobody stays where there is nothing; any number will do.
-            let t = if t > 1.0 { t } else { 1.0 };
-            let x = *heavy / t;
-            let x = if x < 1.0 { x } else { 1.0 };
-            let loss = x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 12.0 + x * 0.25)));
-            let least = ln_branchless(t) - loss;
-            *bounds = (units(omega * most) + 1, units(omega * least) - 1);
+        let Self { width, heavy, omega, joining, staying, cells: room, .. } = self;
+        room.clear();
+        for (row, t) in cells.clone() {
+            room.mass.push(t);
+            room.omega.push(omega[row]);
         }
+        room.bound(*heavy);
         let (mut fall, mut rise) = (0, 0);
-        for ((row, _), &(join, stay)) in cells.zip(&*bounds) {
+        for (((row, _), &join), &stay) in cells.zip(&room.join).zip(&room.stay) {
             let at = row * *width + c / WIDE;
             let old_join = std::mem::replace(&mut joining[at][c % WIDE], join);
             let old_stay = std::mem::replace(&mut staying[at * WIDE + c % WIDE], stay);
@@ -172,7 +164,11 @@ impl Glance {
     /// Whether profile `s`, in cluster `own`, is known to stay. No cluster may be empty.
     #[inline(always)]
     pub(super) fn settles(&self, s: usize, own: usize) -> bool {
-        self.leads.as_ref().is_some_and(|leads| leads.settles(s, own))
+        // A closure would be a call, and not of the vector instructions that are at hand here.
+        match &self.leads {
+            Some(leads) => leads.settles(s, own),
+            None => false,
+        }
     }
 
     /// Whether profile `s` with these codes, of weight `w` and in cluster `own`, surely stays. No
@@ -222,14 +218,51 @@ impl Glance {
             }
             stay += self.staying[at * WIDE + own];
         }
-        sums[own / WIDE][own % WIDE] = i32::MIN;
         let mut most = [i32::MIN; WIDE];
-        for group in &sums {
+        for (b, group) in sums.iter().enumerate() {
             for l in 0..WIDE {
-                most[l] = most[l].max(group[l]);
+                let other = if b * WIDE + l == own { i32::MIN } else { group[l] };
+                most[l] = most[l].max(other);
             }
         }
         Some(f64::from(stay) - f64::from(most.into_iter().fold(i32::MIN, i32::max)))
+    }
+}
+
+/// Cells of a column: their masses and weights, and the bounds that follow, each in an array of its
+/// own for vectors.
+#[derive(Default)]
+struct Cells {
+    mass: Vec<f64>,
+    omega: Vec<f64>,
+    join: Vec<i32>,
+    stay: Vec<i32>,
+}
+
+impl Cells {
+    fn clear(&mut self) {
+        self.mass.clear();
+        self.omega.clear();
+    }
+
+    /// What joining and staying are worth to profiles of weight at most `heavy`.
+    #[inline(always)]
+    fn bound(&mut self, heavy: f64) {
+        let Cells { mass, omega, join, stay } = self;
+        join.resize(mass.len(), 0);
+        stay.resize(mass.len(), 0);
+        let cells = mass.iter().zip(&*omega);
+        for (((&t, &omega), join), stay) in cells.zip(join).zip(stay) {
+            let most = ln_branchless(t + 0.5 * heavy);
+            // Nobody stays where there is nothing; any number will do.
+            let t = if t > 1.0 { t } else { 1.0 };
+            let x = heavy / t;
+            let x = if x < 1.0 { x } else { 1.0 };
+            let loss = x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 12.0 + x * 0.25)));
+            let least = ln_branchless(t) - loss;
+            *join = units(omega * most) + 1;
+            *stay = units(omega * least) - 1;
+        }
     }
 }
 

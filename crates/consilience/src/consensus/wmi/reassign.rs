@@ -21,11 +21,11 @@ use super::drift::{Change, Drift};
 use super::glance::{Glance, Omega};
 use super::screen::{self, LANES, Lane, Masses};
 use crate::ensemble::{Code, Profiles, tally, with_codes};
-use crate::linalg::{vectorised, xlogx, xlogx_branchless};
+use crate::linalg::{vectorised, xlogx_branchless};
 
 /// Visits whose profiles are looked up ahead, all at once: one after the other each would wait for
 /// memory.
-const AHEAD: usize = 32;
+const AHEAD: usize = u32::BITS as usize;
 
 /// What one profile adds to one row.
 #[derive(Clone, Copy)]
@@ -262,7 +262,8 @@ impl<'a> Reassignment<'a> {
     pub(super) fn objective(&self) -> f64 {
         let rows = || self.mass.chunks_exact(self.width).map(<[Lane]>::as_flattened);
         let information = |row: &[f64]| {
-            row.iter().copied().map(xlogx).sum::<f64>() - xlogx(row.iter().sum::<f64>())
+            row.iter().copied().map(xlogx_branchless).sum::<f64>()
+                - xlogx_branchless(row.iter().sum::<f64>())
         };
         let members = self.profiles.members().iter().zip(self.omega);
         let clusters: f64 = members
@@ -293,9 +294,13 @@ impl<'a> Reassignment<'a> {
             || {
                 let mut moved = 0;
                 for part in order.chunks(AHEAD) {
-                    self.look_up(part);
-                    for &s in part {
-                        moved += usize::from(self.visit_one(s as usize));
+                    let before = moved;
+                    let settled = self.look_up(part);
+                    for (i, &s) in part.iter().enumerate() {
+                        // Until something moves, what was settled is.
+                        if moved > before || settled >> i & 1 == 0 {
+                            moved += usize::from(self.visit_one(s as usize));
+                        }
                     }
                 }
                 moved
@@ -303,15 +308,17 @@ impl<'a> Reassignment<'a> {
         )
     }
 
-    /// Fetches from memory what visits of these profiles will read.
+    /// Fetches from memory what visits of these profiles will read; of those that are now known to
+    /// stay, which needs none of it, the bits are set.
     #[inline(always)]
-    fn look_up(&self, part: &[u32]) {
+    fn look_up(&self, part: &[u32]) -> u32 {
         let r = self.rows.len();
-        let mut touched = 0.0;
+        let (mut touched, mut settled) = (0.0, 0);
         with_codes!(self.profiles.codes(), codes => {
-            for &s in part {
+            for (i, &s) in part.iter().enumerate() {
                 let own = self.labels[s as usize] as usize;
-                if self.glance.as_ref().is_some_and(|glance| glance.settles(s as usize, own)) {
+                if self.is_known_to_stay(s as usize, own) {
+                    settled |= 1 << i;
                     continue;
                 }
                 let first = codes.get(s as usize * r).and_then(|code| code.index()).unwrap_or(0);
@@ -319,25 +326,41 @@ impl<'a> Reassignment<'a> {
             }
         });
         std::hint::black_box(touched);
+        settled
     }
 
-    /// Whether profile `s`, in cluster `own`, is known to stay.
+    /// Whether that profile `s`, in cluster `own`, stays follows from what was known of it.
+    #[inline(always)]
+    fn is_known_to_stay(&self, s: usize, own: usize) -> bool {
+        let at_a_glance = match &self.glance {
+            Some(glance) if self.lightest > 0.0 => glance.settles(s, own),
+            _ => false,
+        };
+        at_a_glance
+            || match &self.drift {
+                Some(drift) => drift.settles(s, own),
+                None => false,
+            }
+    }
+
+    /// Whether profile `s`, in cluster `own`, surely stays.
     #[inline(always)]
     fn stays(&mut self, s: usize, own: usize) -> bool {
-        let Self { profiles, k, firsts, glance, drift, lightest, .. } = self;
-        if let Some(glance) = glance.as_mut().filter(|_| *lightest > 0.0) {
-            let w = profiles.weights()[s];
-            let stays = glance.settles(s, own)
-                || with_codes!(profiles.codes(), codes => {
+        if self.is_known_to_stay(s, own) {
+            return true;
+        }
+        let Self { profiles, k, firsts, glance, lightest, .. } = self;
+        match glance {
+            Some(glance) if *lightest > 0.0 => {
+                let w = profiles.weights()[s];
+                with_codes!(profiles.codes(), codes => {
                     tally(*k * firsts.len());
                     let codes = &codes[s * firsts.len()..][..firsts.len()];
                     glance.stays(s, codes, firsts, (own, w))
-                });
-            if stays {
-                return true;
+                })
             }
+            _ => false,
         }
-        drift.as_ref().is_some_and(|drift| drift.settles(s, own))
     }
 
     /// Moves profile `s` to where it costs least, if that is less than where it is.

@@ -393,3 +393,89 @@ fn nothing_to_do_is_refused() {
     let error = H_MI.with(Some(2), &settings).map(|_| ()).unwrap_err().to_string();
     assert_eq!(error, "parameter `order` must be random or index, got sorted");
 }
+
+/// What no move of a profile improves, wherever its start was settled.
+#[test]
+fn a_start_on_a_sample_ends_in_a_local_optimum_of_all() {
+    for seed in 0..3 {
+        for profiles in [noisy(seed, false), noisy(seed, true)] {
+            let params = || WmiParams::new(WmiVariant::Fuzzy, 4).sample(100);
+            let run = Run::new(seed);
+            let consensus = params().check().unwrap().fit(&profiles, None, &run).unwrap();
+            let Convergence { objective: end, trace, stop, .. } = &consensus.convergence;
+            assert_eq!(*stop, Stop::Converged);
+            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{trace:?}");
+            let omega = vec![1.0; profiles.n_members()];
+            let end = end.unwrap();
+            assert!((objective(&profiles, &omega, &consensus.labels) - end).abs() < 1e-12);
+            let mut search = Reassignment::new(&profiles, &omega, 4, consensus.labels.clone());
+            for s in 0..profiles.len() {
+                let costs = search.costs(s);
+                let own = costs[consensus.labels[s] as usize];
+                assert!(costs.iter().all(|cost| own <= cost + 1e-8 * profiles.total_weight()));
+            }
+            // Not worse than random starts on all, but for luck.
+            let all = params().sample(0).check().unwrap().fit(&profiles, None, &run).unwrap();
+            assert!(end > 0.98 * all.convergence.objective.unwrap());
+        }
+    }
+}
+
+/// Every profile goes where its labels are most common in the sample, and the sample stays.
+#[test]
+fn a_sample_says_where_the_others_begin() {
+    let (k, points) = (4, 100);
+    for weighted in [false, true] {
+        let all = noisy(1, weighted);
+        let omega = omega(all.n_members());
+        let sample = Sample::new(&all, points, k).expect("many profiles");
+        assert_eq!(sample.profiles.total_weight(), points as f64);
+        assert!(sample.profiles.len() < all.len());
+        let chosen = labels(sample.profiles.len(), k, 1);
+        let extended = sample.extend(&all, &omega, &chosen, k);
+
+        let mass = |q: usize, j: Option<usize>, c: usize| -> f64 {
+            let inside = |s: &usize| {
+                let label = sample.profiles.label(*s, q);
+                chosen[*s] as usize == c && label.is_some() && (j.is_none() || label == j)
+            };
+            (0..chosen.len()).filter(inside).map(|s| sample.profiles.weights()[s]).sum::<f64>()
+                + 0.5
+        };
+        let mut kept = 0;
+        for s in 0..all.len() {
+            let same = |t: &usize| {
+                (0..omega.len()).all(|q| sample.profiles.label(*t, q) == all.label(s, q))
+            };
+            if let Some(t) = (0..chosen.len()).find(same) {
+                assert_eq!(extended[s], chosen[t]);
+                kept += 1;
+                continue;
+            }
+            let cost = |c: usize| -> f64 {
+                let of_member = |(q, omega): (usize, &f64)| {
+                    omega * (mass(q, None, c) / mass(q, all.label(s, q), c)).ln()
+                };
+                omega.iter().enumerate().map(of_member).sum()
+            };
+            let costs: Vec<f64> = (0..k).map(cost).collect();
+            let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(costs[extended[s] as usize] <= least + 1e-12);
+        }
+        assert_eq!(kept, chosen.len());
+    }
+}
+
+#[test]
+fn few_profiles_and_given_starts_are_not_sampled() {
+    let profiles = noisy(1, false);
+    assert!(Sample::new(&profiles, profiles.len(), 4).is_none());
+    assert!(Sample::new(&profiles, 30, 4).is_none(), "too few for four clusters");
+    let fit = |sample: usize, start: Option<&[u32]>| {
+        let method = WmiParams::new(WmiVariant::Hard, 4).sample(sample).check().unwrap();
+        method.fit(&profiles, start, &Run::new(1)).unwrap()
+    };
+    assert_eq!(fit(0, None).labels, fit(5000, None).labels);
+    let start = labels(profiles.len(), 4, 2);
+    assert_eq!(fit(0, Some(&start)).labels, fit(100, Some(&start)).labels);
+}
