@@ -24,6 +24,7 @@ use super::ReadOptions;
 use super::arrays::{self, Flaw};
 use super::error::{InputError, Place, Result, shown};
 use super::guard::guarded;
+use super::numbers::Numbers;
 use super::parse::Missing;
 use super::source::open_file;
 use super::table::{Column, Places, Plan, Role, Table, check_names};
@@ -44,7 +45,8 @@ pub(super) fn read_parquet(
     let schema = Arc::clone(metadata.schema());
     let (mut table, roles) = start(&file, &schema, plan)?;
     let (rows, width) = (count_rows(&metadata), table.width());
-    let numbers = (rows as u64).saturating_mul((width * size_of::<f64>()) as u64);
+    let single = is_single(&schema, &roles);
+    let numbers = (rows as u64).saturating_mul((width * Numbers::size(single)) as u64);
     run.ask_memory(&file, numbers, "raise --memory")?;
 
     // Ask for the dictionaries of text as they stand in the file.
@@ -65,9 +67,9 @@ pub(super) fn read_parquet(
     let missing = Missing(options.missing.clone());
     run.install(|| {
         let (numbers, columns) = rayon::join(
-            || -> Result<Vec<f64>> {
+            || -> Result<Numbers> {
                 let places = positions(&roles, Role::Numbers);
-                let mut numbers = Vec::with_capacity(if width > 0 { rows * width } else { 0 });
+                let mut numbers = Numbers::with_capacity(rows * width, single);
                 if places.is_empty() {
                     return Ok(numbers);
                 }
@@ -77,7 +79,9 @@ pub(super) fn read_parquet(
                     let row = numbers.len() / width;
                     let arrays: Vec<(usize, &ArrayRef)> =
                         places.iter().copied().zip(batch.columns()).collect();
-                    append_numbers(&mut numbers, &arrays, batch.num_rows(), row, &file, &schema)?;
+                    numbers.extend_by(|to| {
+                        append_numbers(to, &arrays, batch.num_rows(), row, &file, &schema)
+                    })?;
                 }
                 Ok(numbers)
             },
@@ -203,6 +207,7 @@ fn read_batches(
     run: &Run,
 ) -> Result<Table> {
     let (mut table, roles) = start(file, schema, plan)?;
+    table.numbers = Numbers::with_capacity(0, is_single(schema, &roles));
     let missing = Missing(options.missing.clone());
     let places = positions(&roles, Role::Numbers);
     for batch in (Guarded { file, batches }) {
@@ -217,7 +222,9 @@ fn read_batches(
         })?;
         let arrays: Vec<(usize, &ArrayRef)> =
             places.iter().map(|&j| (j, batch.column(j))).collect();
-        append_numbers(&mut table.numbers, &arrays, batch.num_rows(), row, file, schema)?;
+        table
+            .numbers
+            .extend_by(|to| append_numbers(to, &arrays, batch.num_rows(), row, file, schema))?;
         table.rows += batch.num_rows();
         table.ask_memory(run)?;
     }
@@ -261,6 +268,12 @@ fn finish(table: Table, plan: &dyn Plan, run: &Run) -> Result<Table> {
     table.ask_memory(run)?;
     plan.inspect(&table)?;
     Ok(table)
+}
+
+/// Whether single precision holds all columns of numbers.
+fn is_single(schema: &Schema, roles: &[Role]) -> bool {
+    let mut numbers = schema.fields().iter().zip(roles).filter(|(_, role)| **role == Role::Numbers);
+    numbers.all(|(field, _)| matches!(field.data_type(), DataType::Float16 | DataType::Float32))
 }
 
 fn positions(roles: &[Role], role: Role) -> Vec<usize> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use consilience::Run;
-use consilience::base::SparseMatrix;
+use consilience::base::{Float, SparseMatrix, Table as Rows};
 use consilience::ensemble::HardMember;
 use consilience::generate::Data;
 use consilience::linalg::Matrix;
@@ -12,6 +12,7 @@ use super::beside::{read_truth, read_weights};
 use super::columns::{Named, labels, weights};
 use super::error::{InputError, Result, listed, shown};
 use super::guess::{self, Guess};
+use super::numbers::Numbers;
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Impute, ReadOptions, market, read_table};
 
@@ -20,6 +21,13 @@ use super::{Impute, ReadOptions, market, read_table};
 pub enum Values {
     /// All of them.
     Dense(Matrix),
+    /// All of them, in single precision, row by row, as the file has them.
+    Single {
+        /// How many a row has.
+        columns: usize,
+        /// The numbers.
+        values: Vec<f32>,
+    },
     /// Those that are not 0.
     Sparse(SparseMatrix),
 }
@@ -29,6 +37,7 @@ impl Values {
     pub fn data(&self) -> Data<'_> {
         match self {
             Values::Dense(values) => values.into(),
+            Values::Single { columns, values } => single(*columns, values).into(),
             Values::Sparse(values) => values.into(),
         }
     }
@@ -38,13 +47,18 @@ impl Values {
         matches!(self, Values::Sparse(_))
     }
 
-    /// All numbers, written out.
+    /// All numbers in double precision, written out.
     pub fn into_dense(self) -> Matrix {
         match self {
             Values::Dense(values) => values,
+            Values::Single { columns, values } => single(columns, &values).to_matrix(),
             Values::Sparse(values) => values.to_dense(),
         }
     }
+}
+
+fn single(columns: usize, values: &[f32]) -> Rows<'_, f32> {
+    Rows::new(values.len() / columns, columns, values)
 }
 
 /// A table of features.
@@ -72,6 +86,10 @@ impl FeatureTable {
     pub fn looks_like_clusterings(&self) -> Option<Guess> {
         match &self.values {
             Values::Dense(values) => guess::clusterings(&self.columns, values),
+            Values::Single { columns, values } => {
+                let looked_at = &values[..values.len().min(guess::ROWS * columns)];
+                guess::clusterings(&self.columns, &single(*columns, looked_at).to_matrix())
+            }
             Values::Sparse(_) => None,
         }
     }
@@ -100,13 +118,25 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
         |&j: &usize| matches!(table.columns[j], Column::Number(_)) && named.weights != Some(j);
     let features: Vec<usize> = (0..table.names.len()).filter(is_feature).collect();
     let columns: Vec<String> = features.iter().map(|&j| table.names[j].clone()).collect();
-    let mut values = match named.weights {
-        None => Matrix::from_vec(table.rows, features.len(), std::mem::take(&mut table.numbers)),
-        Some(_) => table.matrix(&features),
+    let width = features.len();
+    let numbers = match named.weights {
+        None => std::mem::take(&mut table.numbers),
+        Some(_) => Numbers::Double(table.matrix(&features).into_vec()),
     };
-    check_values(&table, &columns, &mut values, options.impute, &mut warnings)?;
-    let constant = |&j: &usize| values.iter_rows().all(|row| row[j] == values[(0, j)]);
-    let constant: Vec<usize> = (0..columns.len()).filter(constant).collect();
+    let (values, constant) = match numbers {
+        Numbers::Single(values) if values.iter().all(|x| x.is_finite()) => {
+            let constant = constant(single(width, &values));
+            (Values::Single { columns: width, values }, constant)
+        }
+        // What is filled in may need double precision.
+        Numbers::Single(values) => {
+            checked(&table, &columns, single(width, &values).to_matrix(), options, &mut warnings)?
+        }
+        Numbers::Double(values) => {
+            let values = Matrix::from_vec(table.rows, width, values);
+            checked(&table, &columns, values, options, &mut warnings)?
+        }
+    };
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().map(|&j| &*columns[j]).collect();
         warnings.push(format!(
@@ -117,7 +147,6 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
         ));
     }
     let ids = objects.map(|objects| objects.ids);
-    let values = Values::Dense(values);
     Ok(FeatureTable { file, ids, columns, values, truth, weights, warnings })
 }
 
@@ -154,6 +183,26 @@ impl Plan for Features<'_> {
         }
         Ok(roles)
     }
+}
+
+/// The table without what is not a finite number, and the columns that are constant.
+fn checked(
+    table: &Table,
+    columns: &[String],
+    mut values: Matrix,
+    options: &ReadOptions,
+    warnings: &mut Vec<String>,
+) -> Result<(Values, Vec<usize>)> {
+    check_values(table, columns, &mut values, options.impute, warnings)?;
+    let constant = constant(Rows::from(&values));
+    Ok((Values::Dense(values), constant))
+}
+
+/// The columns that have one value only.
+fn constant<T: Float>(values: Rows<'_, T>) -> Vec<usize> {
+    let first = values.row(0);
+    let is = |&j: &usize| (1..values.nrows()).all(|i| values.row(i)[j] == first[j]);
+    (0..values.ncols()).filter(is).collect()
 }
 
 /// Refuses or fills in what is not a finite number.

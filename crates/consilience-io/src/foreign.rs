@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
 use consilience::Run;
 use consilience::ensemble::Member;
+use consilience::linalg::Matrix;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -73,6 +74,74 @@ fn arrays_that_stand_column_by_column_are_the_same_tables() {
     let (a, b) = (features("t.npy", &by_rows).unwrap(), features("t.npy", &by_columns).unwrap());
     assert_eq!(a.values, b.values);
     assert_eq!(a.values.into_dense().row(1), [11.0, 21.0]);
+}
+
+/// What was written in single precision is kept so, in all formats, and holds the same numbers.
+#[test]
+fn single_precision_is_not_widened() {
+    let numbers = [0.5f32, -3.25, 1e-3, 7.0, 0.1, 2.0];
+    let expected = Values::Single { columns: 2, values: numbers.to_vec() };
+    let cells = numbers.map(f32::to_le_bytes).concat();
+    let by_rows = features("t.npy", &npy("<f4", false, [3, 2], &cells)).unwrap();
+    assert_eq!(by_rows.values, expected);
+    let turned = [0, 2, 4, 1, 3, 5].map(|i| numbers[i].to_le_bytes()).concat();
+    assert_eq!(features("t.npy", &npy("<f4", true, [3, 2], &turned)).unwrap().values, expected);
+    let doubles = numbers.map(f64::from);
+    let wide = npy("<f8", false, [3, 2], &doubles.map(f64::to_le_bytes).concat());
+    let wide = features("t.npy", &wide).unwrap().values;
+    assert!(matches!(wide, Values::Dense(_)));
+    assert_eq!(by_rows.values.into_dense(), wide.into_dense());
+
+    let single = |j: usize| -> ArrayRef {
+        Arc::new(Float32Array::from_iter_values((0..3).map(|i| numbers[2 * i + j])))
+    };
+    let double: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.25, 1.0]));
+    let parquet = |columns: Vec<(&str, ArrayRef)>| {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    };
+    let singles = parquet(vec![("x", single(0)), ("y", single(1))]);
+    assert_eq!(features("t.parquet", &singles).unwrap().values, expected);
+    let mixed = parquet(vec![("x", single(0)), ("y", double)]);
+    let mixed = features("t.parquet", &mixed).unwrap().values;
+    assert_eq!(
+        mixed,
+        Values::Dense(Matrix::from_vec(
+            3,
+            2,
+            vec![0.5, 0.5, 1e-3f32.into(), 0.25, 0.1f32.into(), 1.0]
+        ))
+    );
+}
+
+#[test]
+fn what_single_precision_lacks_is_refused_or_filled_in() {
+    let array =
+        |x: f32| npy("<f4", false, [2, 2], &[1.0, x, 3.0, 4.5].map(f32::to_le_bytes).concat());
+    assert_eq!(
+        features("t.npy", &array(f32::INFINITY)).unwrap_err(),
+        features(
+            "t.npy",
+            &npy(
+                "<f8",
+                false,
+                [2, 2],
+                &[1.0, f64::INFINITY, 3.0, 4.5].map(f64::to_le_bytes).concat()
+            )
+        )
+        .unwrap_err()
+    );
+    assert!(features("t.npy", &array(f32::NAN)).unwrap_err().contains("missing"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.npy");
+    fs::write(&path, array(f32::NAN)).unwrap();
+    let options = ReadOptions { impute: Some(Impute::Mean), ..ReadOptions::default() };
+    let filled = read_features(&path, &options, &run()).unwrap().values;
+    assert_eq!(filled, Values::Dense(Matrix::from_vec(2, 2, vec![1.0, 4.5, 3.0, 4.5])));
 }
 
 #[test]

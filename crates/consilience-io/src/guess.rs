@@ -6,7 +6,7 @@ use consilience::linalg::Matrix;
 use super::members::soft_name;
 
 /// How many rows and how many pairs of columns are looked at.
-const ROWS: usize = 10_000;
+pub(super) const ROWS: usize = 10_000;
 const PAIRS: usize = 20;
 /// The mean adjusted Rand index of neighbouring columns from which on they may be clusterings of one
 /// set of objects, and from which on they are taken for such.

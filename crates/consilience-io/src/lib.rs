@@ -29,6 +29,7 @@ mod market;
 mod members;
 mod npy;
 mod npy_header;
+mod numbers;
 mod parse;
 mod piece;
 mod raw;

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::error::{InputError, Place, Result, shown};
 use super::npy_header::{Dtype, Header, Kind};
+use super::numbers::Numbers;
 use super::piece::{Coded, IntegerCoder, Piece, count};
 use super::source::{fill, open_file};
 use super::table::{Column, Ids, Places, Plan, Role, Table};
@@ -48,7 +49,8 @@ pub(super) fn read(path: &Path, plan: &dyn Plan, run: &Run) -> Result<Table> {
     let roles = plan.roles(&file, &names)?;
     let mut table = Table::new(&file, names, &roles, Places::Rows);
     table.named = false;
-    let numbers = (count(&roles, Role::Numbers) * rows * size_of::<f64>()) as u64;
+    let bytes = Numbers::size(header.dtype.is_single());
+    let numbers = (count(&roles, Role::Numbers) * rows * bytes) as u64;
     run.ask_memory(&file, numbers, "raise --memory")?;
     run.install(|| {
         if header.fortran && columns > 1 {
@@ -72,7 +74,8 @@ fn by_rows(
 ) -> Result<()> {
     let row_bytes = roles.len() * header.dtype.size;
     let piece_rows = (PIECE / row_bytes).max(1);
-    table.numbers.reserve_exact(count(roles, Role::Numbers) * rows);
+    let numbers = count(roles, Role::Numbers) * rows;
+    table.numbers = Numbers::with_capacity(numbers, header.dtype.is_single());
     let file = table.file.clone();
     let mut left = rows;
     let mut read = || -> Result<Vec<Vec<u8>>> {
@@ -113,7 +116,7 @@ fn by_columns(
 ) -> Result<()> {
     let piece_rows = PIECE / header.dtype.size;
     let width = count(roles, Role::Numbers);
-    table.numbers = vec![0.0; width * rows];
+    table.numbers = Numbers::zeros(width * rows, header.dtype.is_single());
     for (j, &role) in roles.iter().enumerate() {
         if role == Role::Skip {
             let bytes = (rows * header.dtype.size) as u64;
@@ -144,8 +147,9 @@ fn by_columns(
                     }
                     Column::Text(text) => text.append(&piece.texts[0]),
                     Column::Number(place) => {
-                        let cells = table.numbers[first * width..].iter_mut().skip(*place);
-                        cells.step_by(width).zip(&piece.numbers).for_each(|(to, &from)| *to = from);
+                        for (i, &number) in piece.numbers.iter().enumerate() {
+                            table.numbers.set((first + i) * width + *place, number);
+                        }
                     }
                     Column::Skipped => {}
                 }

@@ -14,6 +14,13 @@ pub(super) struct Dtype {
     pub(super) big_endian: bool,
 }
 
+impl Dtype {
+    /// Whether single precision holds all numbers of this type.
+    pub(super) fn is_single(self) -> bool {
+        self.kind == Kind::Float && self.size <= size_of::<f32>()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Bool,

@@ -58,7 +58,7 @@ impl Table {
             Column::Number(_) | Column::Skipped => {}
         });
         for piece in pieces {
-            self.numbers.extend_from_slice(&piece.numbers);
+            self.numbers.extend(&piece.numbers);
             self.rows += piece.rows;
         }
         self.ask_memory(run)

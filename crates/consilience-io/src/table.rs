@@ -6,6 +6,7 @@ use consilience::linalg::Matrix;
 use hashbrown::HashTable;
 
 use super::error::{InputError, Place, Result};
+use super::numbers::Numbers;
 
 /// What a column is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub(super) struct Table {
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<Column>,
     /// All columns of numbers, row by row.
-    pub(super) numbers: Vec<f64>,
+    pub(super) numbers: Numbers,
     pub(super) rows: usize,
     pub(super) places: Places,
     /// Whether the names are the file's own, not ours.
@@ -76,7 +77,7 @@ impl Table {
             file: file.to_owned(),
             names,
             columns,
-            numbers: Vec::new(),
+            numbers: Numbers::default(),
             rows: 0,
             places,
             named: true,
@@ -114,7 +115,7 @@ impl Table {
             Column::Labels(labels) => labels.bytes(),
             Column::Number(_) | Column::Skipped => 0,
         });
-        let bytes = columns.sum::<usize>() + size_of_val(&*self.numbers);
+        let bytes = columns.sum::<usize>() + self.numbers.bytes();
         let what = format!("{} (so far {} rows)", self.file, self.rows);
         run.ask_memory(&what, bytes as u64, "raise --memory or read fewer columns (--drop)")?;
         Ok(())
@@ -129,8 +130,7 @@ impl Table {
             }
         }
         if let Ok(value) = spelling.parse::<f64>() {
-            let same = self.numbers.iter_mut().filter(|number| **number == value);
-            same.for_each(|number| *number = f64::NAN);
+            self.numbers.take_as_missing(value);
         }
     }
 
@@ -150,7 +150,7 @@ impl Table {
         };
         let places: Vec<usize> = columns.iter().map(place).collect();
         let width = self.width();
-        Matrix::from_fn(self.rows, places.len(), |i, j| self.numbers[i * width + places[j]])
+        Matrix::from_fn(self.rows, places.len(), |i, j| self.numbers.get(i * width + places[j]))
     }
 
     /// Copies a column of numbers out of the table.
@@ -158,7 +158,7 @@ impl Table {
         let Column::Number(place) = self.columns[column] else {
             panic!("column {column} was read as numbers");
         };
-        self.numbers.iter().skip(place).step_by(self.width()).copied().collect()
+        (0..self.rows).map(|i| self.numbers.get(i * self.width() + place)).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use pyo3::types::PyTuple;
 use crate::builder::to_matrix;
 use crate::ensemble::{PyEnsemble, matrix};
 use crate::error::to_python;
+use crate::features as given;
 use crate::running::{Circumstances, compute};
 
 /// How an ensemble is made, as Python gives it.
@@ -37,11 +38,11 @@ pub(crate) struct Recipe {
 #[pyfunction]
 pub(crate) fn generate(
     py: Python<'_>,
-    x: PyReadonlyArray2<'_, f64>,
+    x: &Bound<'_, PyAny>,
     recipe: Recipe,
     circumstances: Circumstances,
 ) -> PyResult<(PyEnsemble, Models)> {
-    let data = to_matrix(&x);
+    let table = given::Features::new(x)?;
     let ((ensemble, models), _) = compute(py, &circumstances, |run| {
         let scheme = (scheme(&recipe.scheme)?.make)();
         let base_k = match recipe.base_n_clusters {
@@ -54,7 +55,7 @@ pub(crate) fn generate(
             .size(recipe.n_members)
             .soft(recipe.soft)
             .check()?;
-        generator.ensemble(&data, run)
+        generator.ensemble(table.data(), run)
     })?;
     Ok((PyEnsemble::new(ensemble), Models { models, soft: recipe.soft }))
 }
@@ -103,20 +104,20 @@ impl Models {
     fn predict(
         &self,
         py: Python<'_>,
-        x: PyReadonlyArray2<'_, f64>,
+        x: &Bound<'_, PyAny>,
         circumstances: Circumstances,
     ) -> PyResult<PyEnsemble> {
-        let data = to_matrix(&x);
+        let table = given::Features::new(x)?;
         let (ensemble, _) = compute(py, &circumstances, |run| {
             let member = |(i, model): (usize, &Model)| {
                 let name = i.to_string();
                 if self.soft {
-                    let memberships = model.memberships(&data, run)?;
+                    let memberships = model.memberships(table.data(), run)?;
                     let clusters = (0..memberships.ncols()).map(|j| j.to_string()).collect();
                     let soft = consilience::ensemble::SoftMember::new(name, memberships, clusters);
                     return soft.map(Member::from);
                 }
-                let labels = model.predict(&data, run)?;
+                let labels = model.predict(table.data(), run)?;
                 Ok(HardMember::from_integer_slice(name, &labels, |_, _| false).into())
             };
             let members = self.models.iter().enumerate().map(member);
@@ -129,13 +130,13 @@ impl Models {
     fn labels<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'_, f64>,
+        x: &Bound<'_, PyAny>,
         circumstances: Circumstances,
     ) -> PyResult<Vec<Bound<'py, PyArray1<i32>>>> {
-        let data = to_matrix(&x);
+        let table = given::Features::new(x)?;
         let (labels, _) = compute(py, &circumstances, |run| {
             let label = |model: &Model| {
-                let labels = model.predict(&data, run)?;
+                let labels = model.predict(table.data(), run)?;
                 Ok(labels.into_iter().map(|label| label as i32).collect::<Vec<_>>())
             };
             self.models.iter().map(label).collect::<consilience::Result<Vec<_>>>()

@@ -16,6 +16,7 @@ mod consensus;
 mod data;
 mod ensemble;
 mod error;
+mod features;
 mod generate;
 mod metrics;
 mod missing;

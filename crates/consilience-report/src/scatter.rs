@@ -2,6 +2,7 @@
 //! `result.json`, so that the page can be made again without them.
 
 use consilience::Run;
+use consilience::base::{Float, Table};
 use consilience::explain::principal_components;
 use consilience::linalg::Matrix;
 use serde_json::{Value, json};
@@ -43,14 +44,17 @@ fn some(n: usize, size: usize) -> Vec<usize> {
 
 impl Scatter {
     /// Of the objects with these features; `scaled` brings rows to the scale they were clustered in.
-    pub fn new(
-        values: &Matrix,
+    pub fn new<'a, T: Float>(
+        values: impl Into<Table<'a, T>>,
         names: &[String],
         scaled: impl FnOnce(&Matrix) -> consilience::Result<Matrix>,
         run: &Run,
     ) -> consilience::Result<Self> {
+        let values = values.into();
         let rows = some(values.nrows(), COMPUTED);
-        let found = principal_components(&scaled(&values.select_rows(&rows))?, run)?;
+        let chosen = values.select_rows(&rows);
+        let chosen = Table::new(rows.len(), values.ncols(), &chosen).to_matrix();
+        let found = principal_components(&scaled(&chosen)?, run)?;
         let shown = some(rows.len(), SHOWN);
         let column = |j: usize| shown.iter().map(move |&i| (i, j));
         let bounds = [0, 1].map(|j| {

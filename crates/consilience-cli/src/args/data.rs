@@ -138,6 +138,9 @@ pub(crate) struct EnsembleArgs {
     pub scheme: Option<String>,
 
     /// What makes each clustering [default: kmeans]
+    ///
+    /// kmeans reads the data once an iteration. For more than ten million objects try
+    /// minibatch-kmeans, which learns from samples and reads them twice.
     #[arg(long, value_name = "BASE", value_parser = base_names())]
     pub base: Option<String>,
 

@@ -3,12 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use consilience::base::{Scaler, Scaling};
+use consilience::base::{Float, Scaler, Scaling, Table};
 use consilience::ensemble::{Ensemble, Member};
 use consilience::generate::{
     BaseK, Data, GenerateParams, GeneratedMember, Generator, Scheme, Unseen, base, scheme,
 };
-use consilience::linalg::Matrix;
 use serde_json::{Value, json};
 
 use super::Session;
@@ -90,6 +89,10 @@ impl Recipe {
         hash.update(&[data.nrows(), data.ncols()].map(usize::to_le_bytes).concat());
         match data {
             Data::Dense(data) => hash.update_numbers(data.as_slice()),
+            // Their members are those of the same numbers in double precision.
+            Data::Single(data) => {
+                data.as_slice().iter().for_each(|&x| hash.update_numbers(&[f64::from(x)]));
+            }
             Data::Sparse(data) => {
                 for i in 0..data.nrows() {
                     let (columns, values) = data.row(i);
@@ -113,7 +116,13 @@ impl Recipe {
         self.ask_memory(data, session)?;
         let (dense, sparse);
         let here = match data {
+            // Scaled tables stand beside what was read.
+            _ if self.scaling == Scaling::None => self.generator.on(data, run)?,
             Data::Dense(data) => {
+                dense = self.scaler(data)?.apply(data)?;
+                self.generator.on(&dense, run)?
+            }
+            Data::Single(data) => {
                 dense = self.scaler(data)?.apply(data)?;
                 self.generator.on(&dense, run)?
             }
@@ -146,8 +155,20 @@ impl Recipe {
     }
 
     /// Rows of `data` in the scale that they are clustered in.
-    pub(super) fn scaler(&self, data: &Matrix) -> consilience::Result<Scaler> {
+    pub(super) fn scaler<'a, T: Float>(
+        &self,
+        data: impl Into<Table<'a, T>>,
+    ) -> consilience::Result<Scaler> {
         Scaler::fit(data, self.scaling)
+    }
+
+    /// How many bytes the scaled data take, which are always in double precision.
+    fn scaled_bytes(&self, data: Data<'_>) -> u64 {
+        match data {
+            _ if self.scaling == Scaling::None => 0,
+            Data::Single(data) => 8 * data.as_slice().len() as u64,
+            data => data.bytes(),
+        }
     }
 
     /// Asks for the memory of the scaled data, of the members, and of the making of one.
@@ -166,7 +187,9 @@ impl Recipe {
                 counted(self.generator.size(), "clustering"),
                 count(data.nrows())
             ),
-            data.bytes() + n * size * label + self.generator.cost(data.nrows(), data.ncols()),
+            self.scaled_bytes(data)
+                + n * size * label
+                + self.generator.cost(data.nrows(), data.ncols()),
             if self.soft {
                 "make fewer (--size), or hard ones (without --soft)"
             } else {

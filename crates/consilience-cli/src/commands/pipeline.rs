@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use consilience::Run;
+use consilience::base::{Float, Table};
 use consilience::consensus::{Start, cluster_names};
 use consilience::ensemble::{Contingency, Ensemble, HardMember, Member};
 use consilience::explain::Sentence;
@@ -158,9 +160,12 @@ fn run_in(
     tables.write(target, session)?;
     let mut told = told(input, recipe, plan, &ensemble, &found, scores.as_ref(), session);
     // Components would have to be computed of the table written out.
-    if let Data::Dense(values) = input.values {
-        let scaler = recipe.scaler(values)?;
-        let scatter = Scatter::new(values, input.features, |rows| scaler.apply(rows), run)?;
+    let scatter = match input.values {
+        Data::Dense(values) => Some(scatter(values.into(), input.features, recipe, run)?),
+        Data::Single(values) => Some(scatter(values, input.features, recipe, run)?),
+        Data::Sparse(_) => None,
+    };
+    if let Some(scatter) = scatter {
         told["scatter"] = scatter.told();
     }
     let parts = Parts::of(&found, ensemble.weights());
@@ -195,6 +200,17 @@ fn put_in_place(aside: &Path, dir: &Path, files: &[&str]) -> anyhow::Result<()> 
         folder::remove_others(dir, files);
     }
     Ok(())
+}
+
+/// Some of the objects in two dimensions, in the scale that they were clustered in.
+fn scatter<T: Float>(
+    values: Table<'_, T>,
+    features: &[String],
+    recipe: &Recipe,
+    run: &Run,
+) -> anyhow::Result<Scatter> {
+    let scaler = recipe.scaler(values)?;
+    Ok(Scatter::new(values, features, |rows| scaler.apply(rows), run)?)
 }
 
 impl Scores {

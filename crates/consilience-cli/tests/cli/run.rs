@@ -333,6 +333,42 @@ fn documents(n: usize) -> (String, String, String) {
     (mtx, csv, truth)
 }
 
+/// The same numbers in four and in eight bytes.
+#[test]
+fn a_table_in_single_precision_gives_what_it_gives_in_double() {
+    let folder = tempdir().unwrap();
+    let text = groups(120);
+    let cells = text.lines().skip(1).flat_map(|line| line.split(',').skip(1).take(3));
+    let numbers: Vec<f32> = cells.map(|cell| cell.parse().unwrap()).collect();
+    let write = |name: &str, kind: &str, cells: Vec<u8>| {
+        let header =
+            format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (120, 3), }}\n");
+        let length = (header.len() as u16).to_le_bytes();
+        let bytes = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &cells].concat();
+        fs::write(folder.path().join(name), bytes).unwrap();
+    };
+    write("single.npy", "<f4", numbers.iter().flat_map(|x| x.to_le_bytes()).collect());
+    write("double.npy", "<f8", numbers.iter().flat_map(|x| f64::from(*x).to_le_bytes()).collect());
+    for scale in ["none", "zscore"] {
+        for base in ["kmeans", "minibatch-kmeans", "fuzzy-kmeans"] {
+            let of = |data: &str| {
+                let out = folder.path().join("out");
+                let arguments = ["run", data, "-o", "out", "--fresh", "--k", "3", "--size", "5"];
+                let own = ["--scale", scale, "--base", base];
+                let output = run(folder.path(), &[&arguments[..], &own].concat());
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                let mut files = contents(&out);
+                let result: Value = serde_json::from_slice(&files["result.json"]).unwrap();
+                let kept = ["labels.csv", "ensemble.parquet"].map(|name| files.remove(name));
+                (kept, result["scatter"].clone())
+            };
+            let (single, double) = (of("single.npy"), of("double.npy"));
+            assert!(single.1.is_object(), "{}", single.1);
+            assert_eq!(single, double, "{scale} {base}");
+        }
+    }
+}
+
 #[test]
 fn a_sparse_table_gives_what_its_numbers_written_out_give() {
     let folder = tempdir().unwrap();

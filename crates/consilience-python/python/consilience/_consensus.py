@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience import _native
 from consilience._circumstances import Progress, circumstances, whole
-from consilience._inputs import MISSING, builder, features, one, weights
+from consilience._inputs import MISSING, builder, one, table, weights
 from consilience._native import Ensemble, Models
 from consilience._result import ConsensusResult
 from consilience._warnings import ConvergenceWarning
@@ -199,8 +199,11 @@ def generate(
 
     Parameters
     ----------
-    X : (n, d) array of numbers
-        The features. Bring them to one scale first if they differ.
+    X : (n, d) array or sparse matrix of numbers
+        The features. Bring them to one scale first if they differ. float32 is not widened, and gives
+        the members that the same numbers give as float64. A matrix of ``scipy.sparse``, or whatever
+        else has ``tocsr``, is clustered by "kmeans" and "minibatch_kmeans" without writing out its
+        zeros, and gives the members that it would give written out.
     n_members : int, default 50
         How many clusterings.
     scheme : str, default "random_k"
@@ -232,7 +235,7 @@ def generate(
     True
     """
     ensemble, _ = make_members(
-        features(X),
+        table(X),
         n_members=n_members,
         scheme=scheme,
         base=base,
@@ -245,7 +248,7 @@ def generate(
 
 
 def make_members(
-    X: np.ndarray[Any, np.dtype[np.float64]],
+    X: Any,
     *,
     n_members: int,
     scheme: str,
@@ -255,7 +258,7 @@ def make_members(
     soft: bool,
     circumstances: Any,
 ) -> tuple[Ensemble, Models]:
-    """The ensemble, and the models that label new objects."""
+    """The ensemble, and the models that label new objects; ``X`` as :func:`table` gives it."""
     for name, word in (("scheme", scheme), ("base", base)):
         if not isinstance(word, str):
             raise TypeError(f"{name} must be a name, got {type(word).__name__}")

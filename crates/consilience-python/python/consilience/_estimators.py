@@ -16,11 +16,12 @@ from sklearn.base import (
     clone,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from consilience._circumstances import circumstances, seed_of, whole
 from consilience._consensus import combined, make_members, number_of, span
-from consilience._inputs import builder
+from consilience._inputs import builder, table
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult
 
@@ -46,7 +47,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
         Parameters
         ----------
-        X : (n, d) array of numbers; for LabelConsensus (n, r) table of labels
+        X : (n, d) array or sparse matrix of numbers; for LabelConsensus (n, r) table of labels
             The features of the objects; or their labels, one column a clustering, where -1, None,
             NaN and the empty text are missing.
         y : ignored
@@ -96,7 +97,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
         Parameters
         ----------
-        X : (m, d) array
+        X : (m, d) array, or what else ``fit`` takes
             New objects.
 
         Returns
@@ -113,7 +114,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
         Parameters
         ----------
-        X : (m, d) array
+        X : (m, d) array, or what else ``fit`` takes
             New objects, or those of the fit.
 
         Returns
@@ -205,6 +206,8 @@ class LabelConsensus(_Consensus):
 class ConsensusClustering(_Consensus):
     """Clusters a table of features many times and combines the clusterings.
 
+    Takes arrays and sparse matrices: see :func:`consilience.generate`.
+
     Parameters
     ----------
     n_clusters : int or "auto", default "auto"
@@ -276,15 +279,35 @@ class ConsensusClustering(_Consensus):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _validated(self, X: Any, *, reset: bool) -> Floats:
-        array: Floats = validate_data(self, X, reset=reset, dtype=np.float64)
-        return array
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        # Our own clusterers say where a number is not finite, and do not compute in float32.
+        ours = isinstance(self.base, str)
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32) if ours else np.float64,
+            ensure_all_finite=not ours,
+        )
 
-    def _make_members(self, X: Floats, seed: int) -> tuple[Ensemble, dict[str, Any]]:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse()
+        return tags
+
+    def _takes_sparse(self) -> bool:
+        if isinstance(self.base, str):
+            names = (self.base.replace("-", "_"), str(self.scheme).replace("-", "_"))
+            return names[0] in ("kmeans", "minibatch_kmeans") or names[1] == "random_projection"
+        given = self.base if isinstance(self.base, Sequence) else [self.base]
+        return all(get_tags(clusterer).input_tags.sparse for clusterer in given)
+
+    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any]]:
         self._models: Models | list[Any]
         if isinstance(self.base, str):
             members, self._models = make_members(
-                X,
+                table(X),
                 n_members=self.n_members,
                 scheme=self.scheme,
                 base=self.base,
@@ -309,7 +332,7 @@ class ConsensusClustering(_Consensus):
             "features": X.shape[1],
         }
 
-    def _fitted(self, X: Floats, rng: np.random.Generator) -> list[Any]:
+    def _fitted(self, X: Any, rng: np.random.Generator) -> list[Any]:
         """Clones of the given clusterers, fitted."""
         if isinstance(self.base, Sequence):
             members = [clone(clusterer) for clusterer in self.base]
@@ -317,7 +340,7 @@ class ConsensusClustering(_Consensus):
                 raise ValueError("base must hold at least one clusterer")
         else:
             members = [clone(self.base) for _ in range(whole(self.n_members, "n_members", least=1))]
-            self._vary(members, len(X), rng)
+            self._vary(members, X.shape[0], rng)
         for member in members:
             if "random_state" in member.get_params():
                 member.set_params(random_state=int(rng.integers(2**31 - 1)))
@@ -348,7 +371,7 @@ class ConsensusClustering(_Consensus):
 
     def _members_of(self, X: Any) -> Ensemble | Builder:
         if isinstance(self._models, Models):
-            return self._models.predict(X, circumstances(0, self.n_jobs))
+            return self._models.predict(table(X), circumstances(0, self.n_jobs))
         without = [type(m).__name__ for m in self._models if not hasattr(m, "predict")]
         if without:
             raise TypeError(f"{without[0]} cannot label new objects: it has no predict")

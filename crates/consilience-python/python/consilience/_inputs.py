@@ -74,17 +74,59 @@ def weights(sample_weight: Any, n: int) -> np.ndarray[Any, np.dtype[np.float64]]
     return np.ascontiguousarray(array)
 
 
+def table(X: Any) -> Any:
+    """A table of features as the native part takes it, in the precision it has.
+
+    An array of float64 or float32; of a sparse matrix (whatever has ``tocsr``) shape, row starts,
+    columns and values.
+    """
+    if hasattr(X, "tocsr"):
+        return _compressed(X)
+    array = np.asarray(X) if hasattr(X, "__array__") else X
+    if isinstance(array, np.ndarray) and _is_single(array.dtype):
+        return _two_dimensions(array.astype(np.float32, copy=False))
+    return features(array)
+
+
 def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A table of features as an array."""
+    if hasattr(X, "tocsr"):
+        raise TypeError("X is sparse, but all its numbers are needed here: give X.toarray()")
     try:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be a table of numbers: {error}") from None
-    if array.ndim != 2:
-        raise ValueError(f"X must have two dimensions (n objects, d features), got {array.ndim}")
-    if array.size == 0:
-        raise ValueError(f"X is empty: {len(array)} objects of {array.shape[1]} features")
-    return array
+    return _two_dimensions(array)
+
+
+def _two_dimensions(X: Any) -> Any:
+    """``X`` itself, once it is a table with rows and columns."""
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have two dimensions (n objects, d features), got {len(X.shape)}")
+    if 0 in X.shape:
+        raise ValueError(f"X is empty: {X.shape[0]} objects of {X.shape[1]} features")
+    return X
+
+
+def _is_single(dtype: np.dtype[Any]) -> bool:
+    """Whether single precision holds all numbers of this type."""
+    return dtype.kind == "f" and dtype.itemsize <= 4
+
+
+def _compressed(X: Any) -> tuple[Any, ...]:
+    """Shape, row starts, columns and values of a sparse matrix."""
+    rows = _two_dimensions(X).tocsr()
+    values = np.asarray(rows.data)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"X must be a table of numbers, got {values.dtype}")
+    number = np.float32 if _is_single(values.dtype) else np.float64
+    indices = np.asarray(rows.indices)
+    return (
+        (int(rows.shape[0]), int(rows.shape[1])),
+        np.ascontiguousarray(rows.indptr, dtype=np.int64),
+        np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64),
+        np.ascontiguousarray(values, dtype=number),
+    )
 
 
 def builder(labels: Any, missing: Any = MISSING) -> Builder:

@@ -11,8 +11,10 @@
 use serde::Serialize;
 
 use crate::base::distance::{check_columns, inertia};
-use crate::base::predict::nearest_centres;
-use crate::base::start::{Start, centres_at, random_rows};
+use crate::base::kmeans::inertia_of_sparse;
+use crate::base::predict::{nearest_centres, nearest_centres_sparse};
+use crate::base::sparse_matrix::SparseMatrix;
+use crate::base::start::{Rows, Start, centres_at, random_rows};
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -115,34 +117,67 @@ impl MiniBatch {
     ) -> Result<MiniBatchFit> {
         let data = data.into();
         data.check()?;
+        let centres = self.learn(&data, run, rng, |drawn, centres| {
+            let sample = data.select_rows(drawn);
+            nearest_centres(Table::new(drawn.len(), data.ncols(), &sample), centres, run)
+        })?;
+        let labels = nearest_centres(data, &centres, run)?;
+        let inertia = run.install(|| inertia(&data, None, &centres, &labels));
+        Ok(MiniBatchFit { centres, labels, inertia })
+    }
+
+    /// Clusters the rows of a sparse table without writing out more than one at a time. Labels and
+    /// centres are, bit by bit, those of [`fit`](Self::fit) on the table written out.
+    ///
+    /// # Cost
+    ///
+    /// Time $O(d)$ for each of the rows drawn, since centres are dense, and $O(k)$ for each number
+    /// that is not 0, of the rows drawn and, once, of the table.
+    pub fn fit_sparse(
+        &self,
+        data: &SparseMatrix,
+        run: &Run,
+        rng: &mut Rng,
+    ) -> Result<MiniBatchFit> {
+        data.check()?;
+        let centres = self.learn(data, run, rng, |drawn, centres| {
+            nearest_centres_sparse(&data.select_rows(drawn), centres, run)
+        })?;
+        let labels = nearest_centres_sparse(data, &centres, run)?;
+        let inertia = run.install(|| inertia_of_sparse(data, &centres, &labels))?;
+        Ok(MiniBatchFit { centres, labels, inertia })
+    }
+
+    /// The centres after all steps; `nearest` finds those of the rows drawn.
+    fn learn(
+        &self,
+        rows: &impl Rows,
+        run: &Run,
+        rng: &mut Rng,
+        nearest: impl Fn(&[usize], &Matrix) -> Result<Vec<u32>>,
+    ) -> Result<Matrix> {
         let mut centres = match &self.0.start {
             Start::Given(centres) => {
-                check_columns(data.ncols(), centres)?;
+                check_columns(rows.ncols(), centres)?;
                 centres.clone()
             }
-            _ => centres_at(&data, &random_rows(&data, None, self.0.k, rng)?),
+            _ => centres_at(rows, &random_rows(rows, None, self.0.k, rng)?),
         };
         let mut counts = vec![0.0; self.0.k];
-        let mut sample = vec![0.0; self.0.batch * data.ncols()];
+        let mut row = vec![0.0; rows.ncols()];
         for _ in 0..self.0.steps {
             run.check()?;
-            for row in sample.chunks_exact_mut(data.ncols()) {
-                let drawn = data.row(rng.below(data.nrows()));
-                row.iter_mut().zip(drawn).for_each(|(x, drawn)| *x = drawn.to_f64());
-            }
-            let sample = Table::new(self.0.batch, data.ncols(), &sample);
-            let labels = nearest_centres(sample, &centres, run)?;
-            for (i, &c) in labels.iter().enumerate() {
+            let drawn: Vec<usize> = (0..self.0.batch).map(|_| rng.below(rows.nrows())).collect();
+            for (&i, c) in drawn.iter().zip(nearest(&drawn, &centres)?) {
                 let c = c as usize;
                 counts[c] += 1.0;
-                for (mean, x) in centres.row_mut(c).iter_mut().zip(sample.row(i)) {
+                rows.write(i, &mut row);
+                for (mean, x) in centres.row_mut(c).iter_mut().zip(&row) {
                     *mean += (x - *mean) / counts[c];
                 }
             }
         }
-        let labels = nearest_centres(data, &centres, run)?;
-        let inertia = run.install(|| inertia(&data, None, &centres, &labels));
-        Ok(MiniBatchFit { centres, labels, inertia })
+        Ok(centres)
     }
 }
 
@@ -202,6 +237,24 @@ mod tests {
         let data = clouds(5000, 3, 7);
         let on = |threads| fit(MiniBatchParams::new(9).batch(500).steps(20), &data, threads);
         assert_eq!(on(1), on(2));
+    }
+
+    /// Single precision and zeros left out change nothing.
+    #[test]
+    fn however_the_table_is_stored_the_answer_is_the_same() {
+        let mut rng = Rng::new(1, Stream::Data);
+        let values: Vec<f32> = (0..600 * 9).map(|_| rng.normal().max(0.0) as f32 * 3.0).collect();
+        let single = Table::new(600, 9, &values);
+        let dense = single.to_matrix();
+        let kmeans = MiniBatchParams::new(5).batch(100).steps(20).check().unwrap();
+        let run = Run::new(3);
+        let rng = || run.rng(Stream::Member(0));
+        let expected = kmeans.fit(&dense, &run, &mut rng()).unwrap();
+        assert_eq!(kmeans.fit(single, &run, &mut rng()), Ok(expected.clone()));
+        let sparse = SparseMatrix::from_dense(&dense);
+        let found = kmeans.fit_sparse(&sparse, &run, &mut rng()).unwrap();
+        assert_eq!((found.centres, found.labels), (expected.centres, expected.labels));
+        assert!((found.inertia / expected.inertia - 1.0).abs() < 1e-9);
     }
 
     /// After one step from given centres, each is the mean of the rows it was given.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::base::sparse_matrix::SparseMatrix;
-use crate::base::table::Table;
+use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 
@@ -50,17 +50,20 @@ impl Scaler {
     /// # Errors
     ///
     /// If the table is empty or a value is not finite.
-    pub fn fit(data: &Matrix, scaling: Scaling) -> Result<Self> {
-        Table::from(data).check()?;
+    pub fn fit<'a, T: Float>(data: impl Into<Table<'a, T>>, scaling: Scaling) -> Result<Self> {
+        let data = data.into();
+        data.check()?;
         let (n, d) = (data.nrows() as f64, data.ncols());
-        let mut low = data.row(0).to_vec();
+        let rows = || (0..data.nrows()).map(|i| data.row(i));
+        let mut low: Vec<f64> = data.row(0).iter().map(|x| x.to_f64()).collect();
         let mut high = low.clone();
         let mut mean = vec![0.0; d];
-        for row in data.iter_rows() {
+        for row in rows() {
             for j in 0..d {
-                low[j] = low[j].min(row[j]);
-                high[j] = high[j].max(row[j]);
-                mean[j] += row[j] / n;
+                let x = row[j].to_f64();
+                low[j] = low[j].min(x);
+                high[j] = high[j].max(x);
+                mean[j] += x / n;
             }
         }
         let constant: Vec<usize> = (0..d).filter(|&j| low[j] == high[j]).collect();
@@ -72,9 +75,10 @@ impl Scaler {
             }
             Scaling::ZScore => {
                 let mut variance = vec![0.0; d];
-                for row in data.iter_rows() {
+                for row in rows() {
                     for j in 0..d {
-                        variance[j] += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
+                        let from_mean = row[j].to_f64() - mean[j];
+                        variance[j] += from_mean * from_mean / n;
                     }
                 }
                 (mean, variance.iter().map(|v| 1.0 / v.sqrt()).collect())
@@ -147,14 +151,15 @@ impl Scaler {
         &self.constant
     }
 
-    /// The scaled table.
+    /// The scaled table, in double precision: rounded to single it would be another.
     ///
     /// # Errors
     ///
     /// If `data` has another number of columns than the table the scaling was fitted to.
-    pub fn apply(&self, data: &Matrix) -> Result<Matrix> {
+    pub fn apply<'a, T: Float>(&self, data: impl Into<Table<'a, T>>) -> Result<Matrix> {
+        let data = data.into();
         self.check_width(data.ncols())?;
-        let mut scaled = data.clone();
+        let mut scaled = data.to_matrix();
         for row in scaled.as_mut_slice().chunks_exact_mut(self.shift.len()) {
             for ((x, shift), factor) in row.iter_mut().zip(&self.shift).zip(&self.factor) {
                 *x = (*x - shift) * factor;

@@ -1,7 +1,8 @@
 //! A sparse matrix, stored row by row.
 
 use crate::base::stats::Stats;
-use crate::error::Result;
+use crate::base::table::Float;
+use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 
 /// A matrix of `f64` of which only the entries are stored that are not 0, row by row.
@@ -47,6 +48,58 @@ impl SparseMatrix {
         }
         assert!(rest.is_empty(), "an entry below the last of {rows} rows");
         matrix
+    }
+
+    /// A matrix from compressed rows: the entries of row `i` are those from `starts[i]` up to
+    /// `starts[i + 1]`, entry `e` in column `at(e)`. They need not be in order; those at one place are
+    /// added up in their order, and what is 0 is left out.
+    ///
+    /// # Errors
+    ///
+    /// If the starts do not fit the entries, or an entry is outside the matrix.
+    pub fn from_rows<T: Float>(
+        columns: usize,
+        starts: &[usize],
+        at: impl Fn(usize) -> usize,
+        values: &[T],
+    ) -> Result<Self> {
+        let ends = (starts.first(), starts.last()) == (Some(&0), Some(&values.len()));
+        if !ends || starts.windows(2).any(|pair| pair[0] > pair[1]) {
+            let expected = format!("numbers that ascend from 0 to {}", values.len());
+            return Err(Error::parameter("indptr", expected, "others"));
+        }
+        if columns > u32::MAX as usize {
+            return Err(Error::parameter("columns", "fewer than 2^32", columns));
+        }
+        let mut matrix = SparseMatrix::empty(columns);
+        matrix.starts.reserve_exact(starts.len() - 1);
+        matrix.at.reserve_exact(values.len());
+        matrix.values.reserve_exact(values.len());
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        for (i, pair) in starts.windows(2).enumerate() {
+            for e in pair[0]..pair[1] {
+                let column = at(e);
+                if column >= columns {
+                    return Err(Error::Value {
+                        what: "the data".to_owned(),
+                        row: i,
+                        column: Some(column.to_string()),
+                        problem: format!("there are {columns} columns, counted from 0"),
+                    });
+                }
+                row.push((column as u32, values[e].to_f64()));
+            }
+            if row.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+                // Stable, so that what is added up is added in the order given.
+                row.sort_by_key(|&(column, _)| column);
+            }
+            for place in row.chunk_by(|a, b| a.0 == b.0) {
+                matrix.push(place[0].0, place.iter().map(|&(_, x)| x).sum());
+            }
+            row.clear();
+            matrix.end_row();
+        }
+        Ok(matrix)
     }
 
     /// The entries of a dense matrix that are not 0.
@@ -215,6 +268,25 @@ mod tests {
             let made = SparseMatrix::from_entries(dense.nrows(), dense.ncols(), entries);
             prop_assert_eq!(made, SparseMatrix::from_dense(&dense));
         }
+    }
+
+    /// Rows out of order, an entry in two parts, and zeros that are stored.
+    #[test]
+    fn compressed_rows_are_read_as_they_come() {
+        let at = [2, 0, 2, 1, 1];
+        let values = [5.0f32, 1.0, 2.0, 0.0, 3.0];
+        let made = SparseMatrix::from_rows(3, &[0, 4, 4, 5], |e| at[e], &values).unwrap();
+        let expected = vec![(0, 0, 1.0), (0, 2, 7.0), (2, 1, 3.0)];
+        assert_eq!(made, SparseMatrix::from_entries(3, 3, expected));
+        for starts in [&[][..], &[0, 4], &[1, 5], &[0, 5, 4, 5]] {
+            let refused = SparseMatrix::from_rows(3, starts, |e| at[e], &values);
+            assert!(refused.unwrap_err().to_string().contains("`indptr`"));
+        }
+        let refused = SparseMatrix::from_rows(2, &[0, 5], |e| at[e], &values).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the data, row 0, column `2`: there are 2 columns, counted from 0"
+        );
     }
 
     #[test]

@@ -66,6 +66,28 @@ impl<'a, T: Float> Table<'a, T> {
         &self.values[i * self.columns..(i + 1) * self.columns]
     }
 
+    /// All values, row by row.
+    pub fn as_slice(&self) -> &'a [T] {
+        self.values
+    }
+
+    /// These rows of it, one after the other; one may be chosen more than once.
+    pub fn select_rows(&self, chosen: &[usize]) -> Vec<T> {
+        chosen.iter().flat_map(|&i| self.row(i)).copied().collect()
+    }
+
+    /// These columns of it, row by row.
+    pub fn select_columns(&self, chosen: &[usize]) -> Vec<T> {
+        let values = self.values.chunks_exact(self.columns.max(1));
+        values.flat_map(|row| chosen.iter().map(|&j| row[j])).collect()
+    }
+
+    /// The table as a matrix of `f64`.
+    pub fn to_matrix(&self) -> Matrix {
+        let values = self.values.iter().map(|x| x.to_f64()).collect();
+        Matrix::from_vec(self.rows, self.columns, values)
+    }
+
     /// Fails unless there is a row and a column and every value can be squared and summed.
     pub fn check(&self) -> Result<()> {
         if self.values.is_empty() {

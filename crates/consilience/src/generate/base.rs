@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use crate::base::{
-    FuzzyKMeansParams, KMeans, KMeansFit, KMeansParams, MacQueenParams, MiniBatchParams, Packed,
-    Start, Table, USpecEmbedding, USpecParams,
+    Float, FuzzyKMeansParams, KMeans, KMeansFit, KMeansParams, MacQueenParams, MiniBatchParams,
+    Packed, Start, Table, USpecEmbedding, USpecParams,
 };
 use crate::error::{Error, Result};
-use crate::generate::data::Seen;
+use crate::generate::data::Data;
 use crate::generate::model::needs_dense;
 use crate::linalg::Matrix;
 use crate::rng::Rng;
@@ -182,28 +182,35 @@ impl Base {
     /// Clusters what the member sees; `packed` is the same table, where it was packed before.
     pub(super) fn fit(
         &self,
-        seen: &Seen<'_>,
-        packed: Option<&Packed<'_, f64>>,
+        seen: Data<'_>,
+        packed: Option<&Packed<'_>>,
         run: &Run,
         rng: &mut Rng,
     ) -> Result<BaseFit> {
-        if let Base::KMeans(p) = self {
-            let kmeans = p.clone().check()?;
-            let fit = match (packed, seen) {
-                (Some(packed), _) => kmeans.fit_packed(packed, run, rng)?,
-                (None, Seen::Dense(data)) => {
-                    kmeans.fit_packed(&Packed::new(&**data, run)?, run, rng)?
-                }
-                (None, Seen::Sparse(data)) => {
-                    kmeans.fit_packed(&Packed::<f64>::sparse(data)?, run, rng)?
-                }
-            };
-            return Ok(fit.into());
+        match (self, seen) {
+            (Base::KMeans(p), _) => {
+                let kmeans = p.clone().check()?;
+                let fit = match packed {
+                    Some(packed) => kmeans.fit_packed(packed, run, rng),
+                    None => kmeans.fit_packed(&seen.packed(run)?, run, rng),
+                };
+                let KMeansFit { centres, labels, .. } = fit?;
+                Ok(BaseFit { embedding: None, centres, labels })
+            }
+            (_, Data::Dense(data)) => self.fit_table(data.into(), run, rng),
+            (_, Data::Single(data)) => self.fit_table(data, run, rng),
+            (Base::MiniBatch(p), Data::Sparse(data)) => {
+                let fit = p.clone().check()?.fit_sparse(data, run, rng)?;
+                Ok(BaseFit { embedding: None, centres: fit.centres, labels: fit.labels })
+            }
+            (_, Data::Sparse(_)) => Err(needs_dense(self.name())),
         }
-        let Seen::Dense(data) = seen else { return Err(needs_dense(self.name())) };
-        let data = Table::from(&**data);
+    }
+
+    /// Clusters a table by what does not work on packed ones.
+    fn fit_table<T: Float>(&self, data: Table<'_, T>, run: &Run, rng: &mut Rng) -> Result<BaseFit> {
         let (centres, labels) = match self {
-            Base::KMeans(_) => unreachable!("done above"),
+            Base::KMeans(_) => unreachable!("it works on packed tables"),
             Base::FuzzyKMeans(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 (fit.centres, fit.labels)

@@ -10,7 +10,7 @@ use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
 use crate::error::{Error, Result};
 use crate::generate::base::{Base, BaseFit};
 use crate::generate::bootstrap::Unseen;
-use crate::generate::data::{Data, Seen};
+use crate::generate::data::Data;
 use crate::generate::model::Model;
 use crate::generate::random_k::BaseK;
 use crate::generate::scheme::{Scheme, View};
@@ -129,10 +129,7 @@ impl Generator {
             _ => base.uses_packed(),
         };
         let packed = if scheme.sees_everything() && base_packs {
-            Some(match data {
-                Data::Dense(data) => Packed::new(data, run)?,
-                Data::Sparse(data) => Packed::sparse(data)?,
-            })
+            Some(data.packed(run)?)
         } else {
             data.check()?;
             None
@@ -187,7 +184,7 @@ impl Generator {
 pub struct GeneratorOn<'a> {
     generator: &'a Generator,
     data: Data<'a>,
-    packed: Option<Packed<'a, f64>>,
+    packed: Option<Packed<'a>>,
 }
 
 /// What one member is to be made by, of what, and the generator of its further draws.
@@ -249,7 +246,7 @@ impl GeneratorOn<'_> {
     /// Makes members side by side.
     fn each_together<T: Send, E: Send + From<Error>>(
         &self,
-        packed: &Packed<'_, f64>,
+        packed: &Packed<'_>,
         drafts: Vec<(KMeans, Draft)>,
         run: &Run,
         known: impl Fn(usize) -> std::result::Result<Option<T>, E> + Sync,
@@ -268,7 +265,7 @@ impl GeneratorOn<'_> {
         let new = packed.fit_all(fits, run, |at, fit| {
             let (i, base, view) = &left[at];
             let seen = view.features.of(self.data, run)?;
-            finish(*i, self.assemble(*i, base, view, &seen, fit.into(), run)?)
+            finish(*i, self.assemble(*i, base, view, seen.data(), fit.into(), run)?)
         })?;
         for ((i, _, _), new) in left.iter().zip(new) {
             made[*i] = Some(new);
@@ -303,10 +300,10 @@ impl GeneratorOn<'_> {
         let Draft { base, view, mut rng } = self.draft(i, run)?;
         let seen = view.features.of(self.data, run)?;
         let fit = match &view.rows {
-            None => base.fit(&seen, self.packed.as_ref(), run, &mut rng)?,
-            Some(rows) => base.fit(&seen.rows(rows), None, run, &mut rng)?,
+            None => base.fit(seen.data(), self.packed.as_ref(), run, &mut rng)?,
+            Some(rows) => base.fit(seen.rows(rows).data(), None, run, &mut rng)?,
         };
-        self.assemble(i, &base, &view, &seen, fit, run)
+        self.assemble(i, &base, &view, seen.data(), fit, run)
     }
 
     /// Member `i` from what its clusterer found.
@@ -315,7 +312,7 @@ impl GeneratorOn<'_> {
         i: usize,
         base: &Base,
         view: &View,
-        seen: &Seen<'_>,
+        seen: Data<'_>,
         fit: BaseFit,
         run: &Run,
     ) -> Result<GeneratedMember> {
@@ -363,7 +360,7 @@ fn unlabelled(view: &View, n: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{FuzzyKMeansParams, MacQueenParams, SparseMatrix, Start};
+    use crate::base::{FuzzyKMeansParams, MacQueenParams, SparseMatrix, Start, Table};
     use crate::ensemble::Contingency;
     use crate::generate::{BASES, SCHEMES, Share, base};
     use crate::linalg::Matrix;
@@ -417,6 +414,10 @@ mod tests {
         let here = generator.on(&data, &run).unwrap();
         assert!(here.side_by_side(&run).unwrap().is_some());
         assert!(here.packed.as_ref().is_some_and(Packed::is_large));
+        let single: Vec<f32> = data.as_slice().iter().map(|&x| x as f32).collect();
+        let single = Table::new(40_000, 8, &single);
+        let double = single.to_matrix();
+        assert_eq!(generator.ensemble(single, &run), generator.ensemble(&double, &run));
         let known = |i: usize| -> Result<_> { Ok((i % 4 == 2).then_some((i, None))) };
         let made = here.each(&run, known, |i, made| Ok((i, Some(made)))).unwrap();
         for (i, (told, made)) in made.into_iter().enumerate() {
@@ -454,9 +455,11 @@ mod tests {
         });
         let dense = Matrix::from_vec(300, 40, values.collect());
         let sparse = SparseMatrix::from_dense(&dense);
-        for scheme in SCHEMES {
+        let (kmeans, mini) = (base("kmeans").unwrap(), base("minibatch-kmeans").unwrap());
+        let cases = SCHEMES.iter().flat_map(|scheme| [(scheme, kmeans), (scheme, mini)]);
+        for (scheme, base) in cases {
             for soft in [false, true] {
-                let params = generator((scheme.make)(), (BASES[0].make)(3)).soft(soft);
+                let params = generator((scheme.make)(), (base.make)(3)).soft(soft);
                 let generator = params.check().unwrap();
                 let run = Run::new(5);
                 let (ensemble, models) = generator.ensemble(&sparse, &run).unwrap();
@@ -468,7 +471,7 @@ mod tests {
                 }
             }
         }
-        for base in &BASES[1..] {
+        for base in BASES.iter().filter(|base| ![kmeans.name, mini.name].contains(&base.name)) {
             let refused = |scheme| {
                 let generator = generator(scheme, (base.make)(3)).check().unwrap();
                 generator.ensemble(&sparse, &Run::new(0)).err().map(|error| error.to_string())
@@ -477,6 +480,29 @@ mod tests {
             assert!(refusal.contains(base.name) && refusal.contains("kmeans"), "{refusal}");
             let projected = Scheme::RandomProjection { dimensions: Share::Count(4) };
             assert_eq!(refused(projected), None);
+        }
+    }
+
+    /// What single precision holds is the same number in double precision, and all sums are in that.
+    #[test]
+    fn members_of_a_table_in_single_precision_are_those_of_it_in_double() {
+        let values: Vec<f32> = data().as_slice().iter().map(|&x| x as f32).collect();
+        let single = Table::new(60, 3, &values);
+        let double = single.to_matrix();
+        for scheme in SCHEMES {
+            for base in BASES {
+                for soft in [false, true] {
+                    let params = generator((scheme.make)(), (base.make)(3)).soft(soft);
+                    let generator = params.check().unwrap();
+                    let run = Run::new(5);
+                    let found = generator.ensemble(single, &run).unwrap();
+                    let case = (scheme.name, base.name);
+                    assert_eq!(found, generator.ensemble(&double, &run).unwrap(), "{case:?}");
+                    for model in &found.1 {
+                        assert_eq!(model.predict(single, &run), model.predict(&double, &run));
+                    }
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::{
-    SparseMatrix, Table, USpecEmbedding, memberships, memberships_sparse, nearest_centres,
+    Float, SparseMatrix, Table, USpecEmbedding, memberships, memberships_sparse, nearest_centres,
     nearest_centres_sparse,
 };
 use crate::error::{Error, Result};
@@ -27,20 +27,29 @@ pub enum Features {
 }
 
 impl Features {
-    /// The table that the member sees. A projection of a sparse table is dense.
+    /// The table that the member sees. A projection is dense and in double precision.
     pub(super) fn of<'a>(&self, data: Data<'a>, run: &Run) -> Result<Seen<'a>> {
         Ok(match (self, data) {
             (Features::All, Data::Dense(data)) => Seen::Dense(Cow::Borrowed(data)),
+            (Features::All, Data::Single(data)) => {
+                Seen::Single { columns: data.ncols(), values: Cow::Borrowed(data.as_slice()) }
+            }
             (Features::All, Data::Sparse(data)) => Seen::Sparse(Cow::Borrowed(data)),
             (Features::Subset(columns), Data::Dense(data)) => {
-                let values = data.iter_rows().flat_map(|row| columns.iter().map(|&j| row[j]));
-                let values = values.collect();
+                let values = Table::from(data).select_columns(columns);
                 Seen::Dense(Cow::Owned(Matrix::from_vec(data.nrows(), columns.len(), values)))
+            }
+            (Features::Subset(columns), Data::Single(data)) => {
+                let values = Cow::Owned(data.select_columns(columns));
+                Seen::Single { columns: columns.len(), values }
             }
             (Features::Subset(columns), Data::Sparse(data)) => {
                 Seen::Sparse(Cow::Owned(data.select_columns(columns)))
             }
             (Features::Projection(directions), Data::Dense(data)) => {
+                Seen::Dense(Cow::Owned(project(Table::from(data), directions, run)?))
+            }
+            (Features::Projection(directions), Data::Single(data)) => {
                 Seen::Dense(Cow::Owned(project(data, directions, run)?))
             }
             (Features::Projection(directions), Data::Sparse(data)) => {
@@ -54,7 +63,7 @@ impl Features {
 const ROWS: usize = 256;
 
 /// The rows of `data` along the columns of `directions`.
-fn project(data: &Matrix, directions: &Matrix, run: &Run) -> Result<Matrix> {
+fn project<T: Float>(data: Table<'_, T>, directions: &Matrix, run: &Run) -> Result<Matrix> {
     let dimensions = directions.ncols();
     let mut projected = Matrix::zeros(data.nrows(), dimensions);
     let chunks = projected.as_mut_slice().par_chunks_mut(ROWS * dimensions).enumerate();
@@ -67,6 +76,7 @@ fn project(data: &Matrix, directions: &Matrix, run: &Run) -> Result<Matrix> {
                     for (x, direction) in
                         data.row(chunk * ROWS + i).iter().zip(directions.iter_rows())
                     {
+                        let x = x.to_f64();
                         into.iter_mut().zip(direction).for_each(|(sum, p)| *sum += x * p);
                     }
                 }
@@ -117,43 +127,55 @@ impl Model {
     pub fn predict<'a>(&self, data: impl Into<Data<'a>>, run: &Run) -> Result<Vec<u32>> {
         let data = data.into();
         self.check(data)?;
-        run.install(|| self.labels_of(&self.features.of(data, run)?, run))
+        run.install(|| self.labels_of(self.features.of(data, run)?.data(), run))
     }
 
     /// The memberships of every row, n × k.
     pub fn memberships<'a>(&self, data: impl Into<Data<'a>>, run: &Run) -> Result<Matrix> {
         let data = data.into();
         self.check(data)?;
-        run.install(|| self.memberships_of(&self.features.of(data, run)?, run))
+        run.install(|| self.memberships_of(self.features.of(data, run)?.data(), run))
     }
 
     /// The cluster of every row of a table that the member sees.
-    pub(super) fn labels_of(&self, seen: &Seen<'_>, run: &Run) -> Result<Vec<u32>> {
-        match (seen, &self.embedding) {
-            (Seen::Dense(seen), None) => nearest_centres(&**seen, &self.centres, run),
-            (Seen::Dense(seen), Some(embedding)) => {
-                let rows = embedding.of(Table::from(&**seen), run)?;
-                let rows = Table::new(seen.nrows(), embedding.width(), &rows);
-                nearest_centres(rows, &self.centres, run)
+    pub(super) fn labels_of(&self, seen: Data<'_>, run: &Run) -> Result<Vec<u32>> {
+        match seen {
+            Data::Dense(seen) => self.labels_in(Table::from(seen), run),
+            Data::Single(seen) => self.labels_in(seen, run),
+            Data::Sparse(seen) if self.embedding.is_none() => {
+                nearest_centres_sparse(seen, &self.centres, run)
             }
-            (Seen::Sparse(seen), None) => nearest_centres_sparse(seen, &self.centres, run),
-            (Seen::Sparse(_), Some(_)) => Err(needs_dense("embedded")),
+            Data::Sparse(_) => Err(needs_dense("embedded")),
         }
     }
 
+    fn labels_in<T: Float>(&self, seen: Table<'_, T>, run: &Run) -> Result<Vec<u32>> {
+        let Some(embedding) = &self.embedding else {
+            return nearest_centres(seen, &self.centres, run);
+        };
+        let rows = embedding.of(seen, run)?;
+        nearest_centres(Table::new(seen.nrows(), embedding.width(), &rows), &self.centres, run)
+    }
+
     /// The memberships of every row of a table that the member sees.
-    pub(super) fn memberships_of(&self, seen: &Seen<'_>, run: &Run) -> Result<Matrix> {
-        let m = self.fuzzifier;
-        match (seen, &self.embedding) {
-            (Seen::Dense(seen), None) => memberships(&**seen, &self.centres, m, run),
-            (Seen::Dense(seen), Some(embedding)) => {
-                let rows = embedding.of(Table::from(&**seen), run)?;
-                let rows = Table::new(seen.nrows(), embedding.width(), &rows);
-                memberships(rows, &self.centres, m, run)
+    pub(super) fn memberships_of(&self, seen: Data<'_>, run: &Run) -> Result<Matrix> {
+        match seen {
+            Data::Dense(seen) => self.memberships_in(Table::from(seen), run),
+            Data::Single(seen) => self.memberships_in(seen, run),
+            Data::Sparse(seen) if self.embedding.is_none() => {
+                memberships_sparse(seen, &self.centres, self.fuzzifier, run)
             }
-            (Seen::Sparse(seen), None) => memberships_sparse(seen, &self.centres, m, run),
-            (Seen::Sparse(_), Some(_)) => Err(needs_dense("embedded")),
+            Data::Sparse(_) => Err(needs_dense("embedded")),
         }
+    }
+
+    fn memberships_in<T: Float>(&self, seen: Table<'_, T>, run: &Run) -> Result<Matrix> {
+        let m = self.fuzzifier;
+        let Some(embedding) = &self.embedding else {
+            return memberships(seen, &self.centres, m, run);
+        };
+        let rows = embedding.of(seen, run)?;
+        memberships(Table::new(seen.nrows(), embedding.width(), &rows), &self.centres, m, run)
     }
 
     fn check(&self, data: Data<'_>) -> Result<()> {
@@ -174,8 +196,8 @@ impl Model {
 pub(super) fn needs_dense(what: &str) -> Error {
     Error::parameter(
         "base",
-        "kmeans, which alone works on sparse tables, or scheme random-projection, which makes them \
-         dense",
+        "kmeans or minibatch-kmeans, which alone work on sparse tables, unless scheme \
+         random-projection makes them dense",
         what,
     )
 }

@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 
 from consilience._circumstances import Progress, circumstances, seed_of, whole
 from consilience._consensus import make_members, number_of
-from consilience._inputs import features as as_features
+from consilience._inputs import table as as_table
 from consilience._native import Ensemble, Models
 from consilience.spark import _workers
 from consilience.spark._consensus import MAX_PROFILES, SparkConsensus, consensus
@@ -62,7 +62,7 @@ class Members:
     def label(self, new: Any, *, id: str | Sequence[str] | None = None) -> DataFrame | Ensemble:
         """The labels of new rows: a Spark table for a Spark table, an ``Ensemble`` for an array."""
         if not hasattr(new, "mapInArrow"):
-            return self._models.predict(as_features(new), circumstances())
+            return self._models.predict(as_table(new), circumstances())
         df = check_frame(new)
         carried = carried_columns(df, id)
         check_new(df, carried, self.names)

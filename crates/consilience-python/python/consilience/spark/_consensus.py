@@ -17,7 +17,8 @@ from pyspark.storagelevel import StorageLevel
 
 from consilience._circumstances import Progress, circumstances, whole
 from consilience._consensus import combined
-from consilience._inputs import MISSING, Missing, builder, features
+from consilience._inputs import MISSING, Missing, builder
+from consilience._inputs import table as as_table
 from consilience._inputs import _missing as missing_labels
 from consilience._native import Ensemble, Lookup, Models
 from consilience._result import ConsensusResult
@@ -100,7 +101,7 @@ class SparkConsensus:
             return self._predict_frame(new, id)
         if self._models is None:
             return self.result.predict(new)
-        return self.result.predict(self._models.predict(features(new), circumstances()))
+        return self.result.predict(self._models.predict(as_table(new), circumstances()))
 
     def _predict_frame(self, new: Any, id: str | Sequence[str] | None) -> DataFrame:
         df = check_frame(new)

@@ -26,7 +26,7 @@ use crate::base::kmeans::dense::Dense;
 use crate::base::kmeans::lloyd::{Limits, fit, fit_all};
 use crate::base::kmeans::points::Points;
 use crate::base::kmeans::sparse::Sparse;
-pub(super) use crate::base::kmeans::sparse::nearest_of_sparse;
+pub(super) use crate::base::kmeans::sparse::{inertia_of_sparse, nearest_of_sparse};
 use crate::base::sparse_matrix::SparseMatrix;
 use crate::base::start::{Rows as _, Start, centres_at, plus_plus, random_rows};
 use crate::base::table::{Float, Table, check_weights};
@@ -195,9 +195,9 @@ impl KMeans {
     }
 
     /// Clusters a table that was packed before, all random draws coming from `rng`.
-    pub(crate) fn fit_packed<T: Float>(
+    pub(crate) fn fit_packed(
         &self,
-        packed: &Packed<'_, T>,
+        packed: &Packed<'_>,
         run: &Run,
         rng: &mut Rng,
     ) -> Result<KMeansFit> {
@@ -206,6 +206,7 @@ impl KMeans {
         let rngs = rngs.collect();
         run.install(|| match packed {
             Packed::Dense(points) => self.best_of(&**points, run, rngs),
+            Packed::Single(points) => self.best_of(&**points, run, rngs),
             Packed::Sparse(points) => self.best_of(&**points, run, rngs),
         })
     }
@@ -263,16 +264,22 @@ impl KMeans {
 }
 
 /// A table read and packed once, for many fits; all rows have weight 1.
-pub(crate) enum Packed<'a, T> {
-    Dense(Box<Dense<'a, T>>),
+pub(crate) enum Packed<'a> {
+    Dense(Box<Dense<'a, f64>>),
+    Single(Box<Dense<'a, f32>>),
     Sparse(Box<Sparse<'a>>),
 }
 
-impl<'a, T: Float> Packed<'a, T> {
+impl<'a> Packed<'a> {
     /// Packs `data`.
-    pub(crate) fn new(data: impl Into<Table<'a, T>>, run: &Run) -> Result<Self> {
+    pub(crate) fn new(data: impl Into<Table<'a>>, run: &Run) -> Result<Self> {
         let data = data.into();
         run.install(|| Dense::new(data, None, run)).map(|points| Packed::Dense(Box::new(points)))
+    }
+
+    /// Packs a table in single precision.
+    pub(crate) fn single(data: Table<'a, f32>, run: &Run) -> Result<Self> {
+        run.install(|| Dense::new(data, None, run)).map(|points| Packed::Single(Box::new(points)))
     }
 
     /// Reads a sparse table.
@@ -285,6 +292,7 @@ impl<'a, T: Float> Packed<'a, T> {
     pub(crate) fn is_large(&self) -> bool {
         let bytes = match self {
             Packed::Dense(points) => points.bytes(),
+            Packed::Single(points) => points.bytes(),
             Packed::Sparse(points) => points.bytes(),
         };
         bytes > CACHE
@@ -301,6 +309,7 @@ impl<'a, T: Float> Packed<'a, T> {
     ) -> std::result::Result<Vec<U>, E> {
         match self {
             Packed::Dense(points) => side_by_side(&**points, fits, run, finish),
+            Packed::Single(points) => side_by_side(&**points, fits, run, finish),
             Packed::Sparse(points) => side_by_side(&**points, fits, run, finish),
         }
     }

@@ -197,7 +197,7 @@ impl USpec {
     }
 
     fn cluster(&self, rows: Table<'_, f32>, run: &Run, rng: &mut Rng) -> Result<KMeansFit> {
-        let packed = Packed::new(rows, run)?;
+        let packed = Packed::single(rows, run)?;
         let params =
             |k| KMeansParams::new(k).n_init(self.0.restarts).max_iter(self.0.max_iter).check();
         match params(self.0.k)?.fit_packed(&packed, run, rng) {
