@@ -16,13 +16,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import consilience as co
 
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
+UNWEIGHTED = (
+    "weights are > 0 and count in the consensus only: the base clusterers, whose random starts depend "
+    "on the rows there are, do not take any"
+)
 # Other checks round X where an estimator says that it takes categories; these four do not.
 FEATURES = "it fits fractions, but X is a table of labels: fractions are refused"
 EXPECTED: dict[str, dict[str, str]] = {
-    "ConsensusClustering": {
-        WEIGHTS: "weights are > 0 and count in the consensus only: the base clusterers, whose random "
-        "starts depend on the rows there are, do not take any",
-    },
+    "ConsensusClustering": {WEIGHTS: UNWEIGHTED, SPARSE_WEIGHTS: UNWEIGHTED},
     "LabelConsensus": {
         WEIGHTS: FEATURES,
         "check_positive_only_tag_during_fit": FEATURES,

@@ -85,7 +85,7 @@ def test_entries_out_of_order_and_in_parts() -> None:
     for number in (np.int32, np.int64):
         rows = sp.csr_array((values, np.array(indices, number), np.array(indptr, number)), (4, 3))
         assert (rows.toarray() == X).all()
-        given = {"n_members": 4, "base_n_clusters": 2}
+        given = {"n_members": 4, "scheme": "random_init", "base_n_clusters": 2}
         assert same(co.generate(rows, **given), co.generate(X, **given))
         assert rows.nnz == 7, "what was given is as it was"
 
@@ -159,7 +159,7 @@ def test_those_that_cannot_name_those_that_can(base: str) -> None:
 def test_pages_need_all_numbers() -> None:
     result = co.consensus(co.generate(words(), n_members=3), n_clusters=3)
     with pytest.raises(TypeError, match="X.toarray"):
-        result.report("never.html", sp.csr_array(words()))
+        result.report("never.html", X=sp.csr_array(words()))
 
 
 def test_scikit_learn_clusterers_get_sparse_matrices() -> None:

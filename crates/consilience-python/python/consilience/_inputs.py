@@ -96,7 +96,8 @@ def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be a table of numbers: {error}") from None
-    return _two_dimensions(array)
+    _two_dimensions(array)
+    return array
 
 
 def _two_dimensions(X: Any) -> Any:

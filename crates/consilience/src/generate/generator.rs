@@ -362,7 +362,7 @@ mod tests {
     use super::*;
     use crate::base::{FuzzyKMeansParams, MacQueenParams, SparseMatrix, Start, Table};
     use crate::ensemble::Contingency;
-    use crate::generate::{BASES, SCHEMES, Share, base};
+    use crate::generate::{BASES, BaseInfo, SCHEMES, Share, base};
     use crate::linalg::Matrix;
     use crate::metrics::{Normalisation, nmi};
     use crate::rng::Rng;
@@ -379,6 +379,14 @@ mod tests {
 
     fn generator(scheme: Scheme, base: Base) -> GenerateParams {
         GenerateParams::new(scheme, base).k(BaseK::Between(2, 4)).size(6)
+    }
+
+    /// The clusterer, after fewer steps if it takes hundreds.
+    fn quick(base: &BaseInfo) -> Base {
+        match (base.make)(3) {
+            Base::MiniBatch(p) => Base::MiniBatch(p.batch(100).steps(10)),
+            base => base,
+        }
     }
 
     #[test]
@@ -459,7 +467,7 @@ mod tests {
         let cases = SCHEMES.iter().flat_map(|scheme| [(scheme, kmeans), (scheme, mini)]);
         for (scheme, base) in cases {
             for soft in [false, true] {
-                let params = generator((scheme.make)(), (base.make)(3)).soft(soft);
+                let params = generator((scheme.make)(), quick(base)).soft(soft);
                 let generator = params.check().unwrap();
                 let run = Run::new(5);
                 let (ensemble, models) = generator.ensemble(&sparse, &run).unwrap();
@@ -492,7 +500,7 @@ mod tests {
         for scheme in SCHEMES {
             for base in BASES {
                 for soft in [false, true] {
-                    let params = generator((scheme.make)(), (base.make)(3)).soft(soft);
+                    let params = generator((scheme.make)(), quick(base)).soft(soft);
                     let generator = params.check().unwrap();
                     let run = Run::new(5);
                     let found = generator.ensemble(single, &run).unwrap();
