@@ -82,15 +82,22 @@ fn summary(n: usize, distinct: usize) {
     let before = memory("VmRSS:");
     let (profiles, with_two) = seconds(|| Profiles::new(&ensemble, &two).expect("profiles"));
     let peak = memory("VmHWM:");
-    let (_, with_one) = seconds(|| Profiles::new(&ensemble, &one).expect("profiles"));
+    // By turns, and the best of each.
+    let (mut with_one, mut with_two) = (f64::INFINITY, with_two);
+    for _ in 0..3 {
+        let again = |run: &Run| seconds(|| Profiles::new(&ensemble, run).expect("profiles")).1;
+        with_one = with_one.min(again(&one));
+        with_two = with_two.min(again(&two));
+    }
     let (_, canonical) = seconds(|| two.install(|| Canonical::new(&profiles)));
     let ((map, weights), simple) = seconds(|| by_hash_map(&columns(&ensemble)));
     assert_eq!(profiles.map(), map);
     assert_eq!(profiles.weights(), weights);
     println!(
-        "n = {n}, u = {}: {with_one:.3} s with 1 thread, {with_two:.3} s with 2; canonical order \
-         {canonical:.3} s; hash map {simple:.3} s, {:.1} and {:.1} times as long",
+        "n = {n}, u = {}: {with_one:.3} s with 1 thread, {with_two:.3} s with 2, {:.2} times as fast; \
+         canonical order {canonical:.3} s; hash map {simple:.3} s, {:.1} and {:.1} times as long",
         profiles.len(),
+        with_one / with_two,
         simple / with_one,
         simple / with_two,
     );

@@ -86,9 +86,11 @@ fn main() {
     let n = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(N);
     let profiles = Profiles::new(&ensemble(n), &Run::new(0)).expect("profiles");
     let u = profiles.len();
-    // By turns, and the best of each: the machine may be busy with other work.
+    // By turns, and the best of each: the machine may be busy with other work. More objects take
+    // minutes a turn.
+    let turns = if n > N { 1 } else { 3 };
     let (mut decomposing, mut multiplying, mut iterating) = (f64::MAX, f64::MAX, f64::MAX);
-    for _ in 0..3 {
+    for _ in 0..turns {
         let (one, three) = needed(u);
         (decomposing, multiplying) = (decomposing.min(one), multiplying.min(three));
         iterating = iterating.min(iteration(&profiles));

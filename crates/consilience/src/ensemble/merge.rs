@@ -65,7 +65,8 @@ fn merge_packed<const W: usize>(
     let n = ensemble.n_objects();
     let mut blocks = Vec::new();
     let mut parts = parts_for(n);
-    let mut map = vec![NO_PROFILE; n];
+    // All threads touch the new memory: the first touch of a page is what costs.
+    let mut map: Vec<u32> = (0..n).into_par_iter().map(|_| NO_PROFILE).collect();
     let wave_rows = wave_rows(packing.width, n);
     for (wave, places) in map.chunks_mut(wave_rows).enumerate() {
         let start = wave * wave_rows;
@@ -450,29 +451,36 @@ pub(super) fn number<T: Copy + Default + Send + Sync>(
         starts[first as usize / CHUNK] + before + below.count_ones()
     };
 
-    let (first, about): (Vec<Vec<u32>>, Vec<Vec<T>>) = (0..counts.len())
-        .into_par_iter()
-        .map(|chunk| {
-            let mut firsts = vec![0; counts[chunk] as usize];
-            let mut abouts = vec![T::default(); counts[chunk] as usize];
-            let objects = chunk * CHUNK..(chunk + 1) * CHUNK;
-            for (first, about) in parts {
-                let from = first.partition_point(|&i| (i as usize) < objects.start);
-                let until = first.partition_point(|&i| (i as usize) < objects.end);
-                for (&first, &about) in first[from..until].iter().zip(&about[from..until]) {
-                    let at = (number(first) - starts[chunk]) as usize;
-                    (firsts[at], abouts[at]) = (first, about);
-                }
+    let total = counts.iter().sum::<u32>() as usize;
+    let (mut first, mut about) = (vec![0; total], vec![T::default(); total]);
+    let of_chunks = in_pieces(&mut first, &counts).zip(in_pieces(&mut about, &counts));
+    let of_chunks: Vec<_> = of_chunks.collect();
+    of_chunks.into_par_iter().enumerate().for_each(|(chunk, (firsts, abouts))| {
+        let objects = chunk * CHUNK..(chunk + 1) * CHUNK;
+        for (first, about) in parts {
+            let from = first.partition_point(|&i| (i as usize) < objects.start);
+            let until = first.partition_point(|&i| (i as usize) < objects.end);
+            for (&first, &about) in first[from..until].iter().zip(&about[from..until]) {
+                let at = (number(first) - starts[chunk]) as usize;
+                (firsts[at], abouts[at]) = (first, about);
             }
-            (firsts, abouts)
-        })
-        .unzip();
+        }
+    });
     map.par_chunks_mut(CHUNK).for_each(|map| {
         for place in map.iter_mut().filter(|place| **place != NO_PROFILE) {
             *place = number(*place);
         }
     });
-    (map, first.concat(), about.concat())
+    (map, first, about)
+}
+
+/// `items` cut into pieces of these lengths.
+fn in_pieces<'a, T>(mut items: &'a mut [T], lengths: &[u32]) -> impl Iterator<Item = &'a mut [T]> {
+    lengths.iter().map(move |&length| {
+        let (piece, rest) = std::mem::take(&mut items).split_at_mut(length as usize);
+        items = rest;
+        piece
+    })
 }
 
 #[cfg(test)]

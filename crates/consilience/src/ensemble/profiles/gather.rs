@@ -12,7 +12,8 @@ const GATHER: usize = 1024;
 
 /// The codes of the hard members of the objects in `first`, row by row.
 pub(super) fn gather<C: Code>(ensemble: &Ensemble, first: &[u32], n_hard: usize) -> Vec<C> {
-    let mut rows = vec![C::MISSING; first.len() * n_hard];
+    // Zeros are memory that the threads below are the first to touch.
+    let mut rows = vec![C::from_index(0); first.len() * n_hard];
     if n_hard > 0 {
         rows.par_chunks_mut(GATHER * n_hard).zip(first.par_chunks(GATHER)).for_each(
             |(rows, first)| {
