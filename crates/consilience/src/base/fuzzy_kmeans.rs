@@ -262,23 +262,16 @@ pub fn memberships<'a, T: Float>(
     data.check()?;
     check_columns(data.ncols(), centres)?;
     let k = centres.nrows();
-    let mut memberships = Matrix::zeros(data.nrows(), k);
-    let of_chunk = |(chunk, rows): (usize, &mut [f64])| {
-        run.check()?;
+    in_chunks(data.nrows(), k, CHUNK, run, |first, memberships| {
         vectorised(
             #[inline(always)]
             || {
-                for (i, row) in rows.chunks_exact_mut(k).enumerate() {
-                    memberships_of(data.row(chunk * CHUNK + i), centres, m, row);
+                for (i, row) in memberships.chunks_exact_mut(k).enumerate() {
+                    memberships_of(data.row(first + i), centres, m, row);
                 }
             },
         );
-        Ok(())
-    };
-    run.install(|| {
-        memberships.as_mut_slice().par_chunks_mut(CHUNK * k).enumerate().try_for_each(of_chunk)
-    })?;
-    Ok(memberships)
+    })
 }
 
 /// The memberships of the rows of a sparse table, which are written out one by one.
@@ -291,23 +284,36 @@ pub fn memberships_sparse(
     data.check()?;
     check_columns(data.ncols(), centres)?;
     let k = centres.nrows();
-    let mut memberships = Matrix::zeros(data.nrows(), k);
-    let of_chunk = |(chunk, rows): (usize, &mut [f64])| {
-        run.check()?;
+    in_chunks(data.nrows(), k, ROWS, run, |first, memberships| {
         let mut written = vec![0.0; data.ncols()];
-        for (i, row) in rows.chunks_exact_mut(k).enumerate() {
-            data.write(chunk * ROWS + i, &mut written);
+        for (i, row) in memberships.chunks_exact_mut(k).enumerate() {
+            data.write(first + i, &mut written);
             vectorised(
                 #[inline(always)]
                 || memberships_of(&written, centres, m, row),
             );
         }
-        Ok(())
-    };
+    })
+}
+
+/// An n × k matrix whose rows `write` fills in, a chunk at a time, told the first of them.
+fn in_chunks(
+    n: usize,
+    k: usize,
+    chunk: usize,
+    run: &Run,
+    write: impl Fn(usize, &mut [f64]) + Sync,
+) -> Result<Matrix> {
+    let mut matrix = Matrix::zeros(n, k);
     run.install(|| {
-        memberships.as_mut_slice().par_chunks_mut(ROWS * k).enumerate().try_for_each(of_chunk)
+        let chunks = matrix.as_mut_slice().par_chunks_mut(chunk * k).enumerate();
+        chunks.try_for_each(|(at, rows)| {
+            run.check()?;
+            write(at * chunk, rows);
+            Ok(())
+        })
     })?;
-    Ok(memberships)
+    Ok(matrix)
 }
 
 /// Rows of a sparse table between two looks at the cancel flag: each is as long as it is wide.
