@@ -5,29 +5,22 @@ from __future__ import annotations
 import json
 import math
 import operator
-import struct
-import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from consilience import _native
+from consilience._archive import read, whole_or_not_at_all, write
 from consilience._circumstances import ceiling, circumstances
 from consilience._inputs import MISSING, builder, features
 from consilience._native import Builder, Ensemble, Profiles
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
-
-#: The version of the file format of :meth:`ConsensusResult.save`.
-_FORMAT = 1
 
 #: How sentences of a verdict are marked.
 _MARKS = {"good": "&#10003;", "caution": "!", "weak": "&#10007;"}
@@ -408,7 +401,7 @@ class ConsensusResult:
         page = _native.report(
             self._answer, json.dumps(self._record(title)), features, circumstances(n_jobs=n_jobs)
         )
-        with _whole_or_not_at_all(Path(path)) as file:
+        with whole_or_not_at_all(Path(path)) as file:
             file.write(page.encode())
 
     def _record(self, title: str | None) -> dict[str, Any]:
@@ -462,9 +455,7 @@ class ConsensusResult:
         The file is a NumPy archive (``.npz``) of plain arrays and a description in JSON. It is
         written under another name first, so that it is there whole or not at all.
         """
-        arrays, head = _packed(self)
-        with _whole_or_not_at_all(Path(path)) as file:
-            np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
+        write(path, self._answer, self._copies)
 
     def __repr__(self) -> str:
         return (
@@ -509,25 +500,11 @@ class ConsensusResult:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self._answer, self._copies)
+        return _made, (self._answer, self._copies)
 
 
-def _unpickled(answer: dict[str, Any], copies: list[int] | None) -> ConsensusResult:
+def _made(answer: dict[str, Any], copies: list[int] | None) -> ConsensusResult:
     return ConsensusResult(answer, copies=copies)
-
-
-#: What reading a damaged archive can end in.
-_DAMAGED = (
-    EOFError,
-    LookupError,
-    NotImplementedError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def load(path: str | Path) -> ConsensusResult:
@@ -546,106 +523,7 @@ def load(path: str | Path) -> ConsensusResult:
     ...     co.load(file).labels_
     array([0, 0, 1])
     """
-    try:
-        with np.load(Path(path), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        head = json.loads(str(arrays.pop("head")[()]))
-        if head["format"] != _FORMAT:
-            raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
-        return _unpacked(arrays, head)
-    except _DAMAGED as error:
-        raise ValueError(f"{path} is no saved consensus: {error}") from error
-
-
-#: What of an answer goes into the description, and what into arrays of its own.
-_PLAIN = (
-    "n_clusters",
-    "method",
-    "reason",
-    "k_criteria",
-    "params",
-    "objective",
-    "iterations",
-    "stop",
-    "anmi",
-    "seed",
-    "asked",
-    "call",
-    "made",
-    "ids",
-)
-_ARRAYS = ("labels", "confidence", "profile_labels", "trace")
-_OPTIONAL = ("profile_membership", "merges", "affinity")
-
-
-def _packed(result: ConsensusResult) -> tuple[dict[str, Any], dict[str, Any]]:
-    answer = result._answer
-    head = {name: answer[name] for name in _PLAIN}
-    head["format"], head["copies"] = _FORMAT, result._copies
-    head["per_member"] = list(answer["per_member"])
-    arrays = {name: answer[name] for name in _ARRAYS}
-    arrays |= {name: answer[name] for name in _OPTIONAL if answer[name] is not None}
-    head["correspondence"] = answer["correspondence"] is not None
-    for i, matrix in enumerate(answer["correspondence"] or []):
-        arrays[f"correspondence.{i}"] = matrix
-    members, weights, where = answer["profiles"].state()
-    head["members"] = [[name, clusters] for name, clusters, _ in members]
-    for i, (_, _, values) in enumerate(members):
-        arrays[f"member.{i}"] = values
-    arrays["weights"], arrays["map"] = weights, where
-    head["diagnostics"] = {}
-    for name, value in answer["diagnostics"].items():
-        if isinstance(value, np.ndarray):
-            head["diagnostics"][name] = ["array", None]
-            arrays[f"diagnostic.{name}"] = value
-        elif isinstance(value, dict):
-            head["diagnostics"][name] = ["table", list(value)]
-            for column, values in value.items():
-                arrays[f"diagnostic.{name}.{column}"] = values
-        else:
-            head["diagnostics"][name] = ["value", value]
-    return arrays, head
-
-
-def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> ConsensusResult:
-    answer = {name: head[name] for name in (*_PLAIN, "per_member")}
-    answer |= {name: arrays[name] for name in _ARRAYS}
-    answer |= {name: arrays.get(name) for name in _OPTIONAL}
-    answer["correspondence"] = (
-        [arrays[f"correspondence.{i}"] for i in range(len(head["members"]))]
-        if head["correspondence"]
-        else None
-    )
-    members = [
-        (name, clusters, arrays[f"member.{i}"])
-        for i, (name, clusters) in enumerate(head["members"])
-    ]
-    profiles = Profiles._from_state(members, arrays["weights"], arrays["map"])
-    if not len(answer["labels"]) == len(answer["confidence"]) == profiles.n_objects:
-        raise ValueError("its labels do not fit to its objects")
-    if len(answer["profile_labels"]) != len(profiles):
-        raise ValueError("its labels do not fit to its profiles")
-    answer["profiles"] = profiles
-    answer["diagnostics"] = {}
-    for name, (kind, value) in head["diagnostics"].items():
-        if kind == "array":
-            value = arrays[f"diagnostic.{name}"]
-        elif kind == "table":
-            value = {column: arrays[f"diagnostic.{name}.{column}"] for column in value}
-        answer["diagnostics"][name] = value
-    return ConsensusResult(answer, copies=head["copies"])
-
-
-@contextmanager
-def _whole_or_not_at_all(target: Path) -> Iterator[IO[bytes]]:
-    """A file under another name, which it changes for ``target`` once it is complete."""
-    temporary = target.with_name(f".{target.name}.part")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    return read(path, _made)
 
 
 def _features(X: Any) -> tuple[Floats, list[str]]:

@@ -1,0 +1,145 @@
+"""Results in files: NumPy archives of plain arrays and a description in JSON."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import numpy as np
+
+from consilience._native import Profiles
+
+T = TypeVar("T")
+
+#: The version of the file format of :meth:`ConsensusResult.save`.
+_FORMAT = 1
+
+#: What reading a damaged archive can end in.
+_DAMAGED = (
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+#: What of an answer goes into the description, and what into arrays of its own.
+_PLAIN = (
+    "n_clusters",
+    "method",
+    "reason",
+    "k_criteria",
+    "params",
+    "objective",
+    "iterations",
+    "stop",
+    "anmi",
+    "seed",
+    "asked",
+    "call",
+    "made",
+    "ids",
+)
+_ARRAYS = ("labels", "confidence", "profile_labels", "trace")
+_OPTIONAL = ("profile_membership", "merges", "affinity")
+
+
+def write(path: str | Path, answer: dict[str, Any], copies: list[int] | None) -> None:
+    """Writes an answer, and how often each clustering counts, if they differ."""
+    arrays, head = _packed(answer, copies)
+    with whole_or_not_at_all(Path(path)) as file:
+        np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
+
+
+def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]) -> T:
+    """What ``make`` makes of what :func:`write` wrote; where that fails, the file is damaged."""
+    try:
+        with np.load(Path(path), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        head = json.loads(str(arrays.pop("head")[()]))
+        if head["format"] != _FORMAT:
+            raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
+        return make(_unpacked(arrays, head), head["copies"])
+    except _DAMAGED as error:
+        raise ValueError(f"{path} is no saved consensus: {error}") from error
+
+
+def _packed(
+    answer: dict[str, Any], copies: list[int] | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    head = {name: answer[name] for name in _PLAIN}
+    head["format"], head["copies"] = _FORMAT, copies
+    head["per_member"] = list(answer["per_member"])
+    arrays = {name: answer[name] for name in _ARRAYS}
+    arrays |= {name: answer[name] for name in _OPTIONAL if answer[name] is not None}
+    head["correspondence"] = answer["correspondence"] is not None
+    for i, matrix in enumerate(answer["correspondence"] or []):
+        arrays[f"correspondence.{i}"] = matrix
+    members, weights, where = answer["profiles"].state()
+    head["members"] = [[name, clusters] for name, clusters, _ in members]
+    for i, (_, _, values) in enumerate(members):
+        arrays[f"member.{i}"] = values
+    arrays["weights"], arrays["map"] = weights, where
+    head["diagnostics"] = {}
+    for name, value in answer["diagnostics"].items():
+        if isinstance(value, np.ndarray):
+            head["diagnostics"][name] = ["array", None]
+            arrays[f"diagnostic.{name}"] = value
+        elif isinstance(value, dict):
+            head["diagnostics"][name] = ["table", list(value)]
+            for column, values in value.items():
+                arrays[f"diagnostic.{name}.{column}"] = values
+        else:
+            head["diagnostics"][name] = ["value", value]
+    return arrays, head
+
+
+def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
+    answer = {name: head[name] for name in (*_PLAIN, "per_member")}
+    answer |= {name: arrays[name] for name in _ARRAYS}
+    answer |= {name: arrays.get(name) for name in _OPTIONAL}
+    answer["correspondence"] = (
+        [arrays[f"correspondence.{i}"] for i in range(len(head["members"]))]
+        if head["correspondence"]
+        else None
+    )
+    members = [
+        (name, clusters, arrays[f"member.{i}"])
+        for i, (name, clusters) in enumerate(head["members"])
+    ]
+    profiles = Profiles._from_state(members, arrays["weights"], arrays["map"])
+    if not len(answer["labels"]) == len(answer["confidence"]) == profiles.n_objects:
+        raise ValueError("its labels do not fit to its objects")
+    if len(answer["profile_labels"]) != len(profiles):
+        raise ValueError("its labels do not fit to its profiles")
+    answer["profiles"] = profiles
+    answer["diagnostics"] = {}
+    for name, (kind, value) in head["diagnostics"].items():
+        if kind == "array":
+            value = arrays[f"diagnostic.{name}"]
+        elif kind == "table":
+            value = {column: arrays[f"diagnostic.{name}.{column}"] for column in value}
+        answer["diagnostics"][name] = value
+    return answer
+
+
+@contextmanager
+def whole_or_not_at_all(target: Path) -> Iterator[IO[bytes]]:
+    """A file under another name, which it changes for ``target`` once it is complete."""
+    temporary = target.with_name(f".{target.name}.part")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
