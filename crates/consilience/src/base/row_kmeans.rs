@@ -13,11 +13,14 @@
 //!
 //! One iteration costs $O(u r k)$ and, for $Q = G$, one product of a $K \times K$ with a
 //! $K \times k$ matrix. A profile of weight 3 counts as three objects.
+//!
+//! Of more than 10,000 profiles starts are run on a systematic sample of as many by weight, with the
+//! distances of all, and the best goes on with all: which start is best shows on a sample as well.
 
 use rayon::prelude::*;
 
 use crate::base::restarts::{FITS_HELD, best_of_restarts};
-use crate::ensemble::Profiles;
+use crate::ensemble::{Profiles, drawn};
 use crate::error::Result;
 use crate::linalg::{Matrix, product};
 use crate::rng::Stream;
@@ -29,6 +32,9 @@ const CHUNK: usize = 4096;
 /// A profile leaves its cluster for one that is nearer by more than this, relative to the squared
 /// lengths involved: the rest is rounding, and would let equals change places for ever.
 const ROUNDING: f64 = 1e-12;
+
+/// All profiles take part in every start; above, a sample of so many, and the best goes on with all.
+const STARTED: usize = 10_000;
 
 /// The label of a profile before its first search.
 const NONE: u32 = u32::MAX;
@@ -90,8 +96,9 @@ impl<'a> RowKMeans<'a> {
     pub(crate) fn cost(rows: Rows, u: usize, n_clusters: usize, k: usize) -> u64 {
         let (u, n_clusters, k) = (u as u64, n_clusters as u64, k as u64);
         let metric = if rows == Rows::Coassociation { n_clusters * n_clusters } else { n_clusters };
-        // Labels and distances of every fit, and for every restart the centres with partial sums.
-        8 * (metric + u + FITS_HELD * (2 * u + 20 * n_clusters * k))
+        // The metric once more for a sample, labels and distances of every fit, and for every restart
+        // the centres with partial sums.
+        8 * (2 * metric + u + FITS_HELD * (2 * u + 20 * n_clusters * k))
     }
 
     /// Prepares to find `k` clusters.
@@ -128,8 +135,27 @@ impl<'a> RowKMeans<'a> {
     }
 
     /// The best of several starts at profiles drawn by weight, or the one from `start`; with the
-    /// sums of squares that all ended at.
+    /// sums of squares that all ended at, on a sample if there are many profiles.
     pub(crate) fn fit(
+        &self,
+        start: Option<&[u32]>,
+        effort: Effort,
+        run: &Run,
+    ) -> Result<(RowFit, Vec<f64>)> {
+        if start.is_none()
+            && let Some((rows, weights)) = drawn(self.profiles, STARTED)
+        {
+            let some = self.profiles.selected(&rows, weights);
+            let some = self.of_some(&some, &rows);
+            let (best, scores) = some.fit_all(None, effort, run)?;
+            let fit = self.iterate(&some.centres(&best.labels), effort.max_iter, run)?;
+            return Ok((fit, scores));
+        }
+        self.fit_all(start, effort, run)
+    }
+
+    /// [`fit`](Self::fit) with all profiles from the beginning.
+    fn fit_all(
         &self,
         start: Option<&[u32]>,
         effort: Effort,
@@ -148,6 +174,17 @@ impl<'a> RowKMeans<'a> {
         };
         let (best, scores) = best_of_restarts("k-means", restarts, run, fit, |fit| -fit.inertia())?;
         Ok((best, scores.into_iter().map(|score| -score).collect()))
+    }
+
+    /// The clustering of some of the rows with weights of their own, distances as here.
+    fn of_some<'b>(&self, profiles: &'b Profiles, rows: &[u32]) -> RowKMeans<'b> {
+        RowKMeans {
+            profiles,
+            k: self.k,
+            means: self.means.clone(),
+            metric: self.metric.clone(),
+            squares: rows.iter().map(|&s| self.squares[s as usize]).collect(),
+        }
     }
 
     /// Centres at `k` profiles, drawn without replacement by weight.
@@ -438,6 +475,36 @@ mod tests {
             }
             let told = square_sum(&dense_rows(&profiles, rows), &profiles, &fit.labels, k);
             prop_assert!((told - fit.inertia()).abs() < 1e-9 * scale);
+        }
+    }
+
+    /// More profiles than take part in every start: three clusters, a third of the labels at random.
+    #[test]
+    fn many_profiles_start_on_a_sample() {
+        let mut rng = crate::rng::Rng::new(2, Stream::Data);
+        let n = 15_000;
+        let mut label = |i| if rng.below(3) == 0 { rng.below(5) as i64 } else { i as i64 % 3 };
+        let member = |h: usize| {
+            let labels: Vec<_> = (0..n).map(|i| Some(label(i))).collect();
+            crate::ensemble::HardMember::from_integers(h.to_string(), labels).into()
+        };
+        let ensemble = crate::ensemble::Ensemble::new((0..12).map(member).collect()).unwrap();
+        let profiles = profiles(&ensemble);
+        assert!(profiles.len() > STARTED);
+        let effort = Effort { restarts: 3, max_iter: 100 };
+        for rows in [Rows::Labels, Rows::Coassociation] {
+            let kmeans = RowKMeans::new(&profiles, rows, 3);
+            let on = |threads| {
+                let run = Run::new(1).threads(threads);
+                run.install(|| kmeans.fit(None, effort, &run)).unwrap()
+            };
+            let (fit, ends) = on(2);
+            assert_eq!((&fit, &ends), (&on(1).0, &on(1).1));
+            assert_eq!((fit.stop, ends.len()), (Stop::Converged, 3));
+            assert!(fit.trace.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12)));
+            // The sample's sums of squares are near those of all.
+            let least = ends.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!((fit.inertia() / least - 1.0).abs() < 0.05, "{} {least}", fit.inertia());
         }
     }
 }

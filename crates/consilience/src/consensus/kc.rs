@@ -19,7 +19,8 @@
 //! # Decisions
 //!
 //! A missing label agrees with none, and $S$ is divided by $r$ all the same. The best of ten starts
-//! counts.
+//! counts; of more than 10,000 profiles they are run on a systematic sample of as many by weight, and
+//! the best goes on with all.
 //!
 //! # Cost
 //!

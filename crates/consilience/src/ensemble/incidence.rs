@@ -150,14 +150,15 @@ impl Profiles {
         }
         tally(rows.len() * self.n_members() * y.columns);
         let first = self.first_clusters();
-        let mut sums = vec![[0.0; LANES]; ROWS * y.lanes];
+        let mut sums = Aligned::zeros(ROWS * y.lanes * LANES);
+        let (sums, y_lanes) = (sums.lanes_mut(), y.values.lanes());
         for start in rows.clone().step_by(ROWS) {
             let some = start..(start + ROWS).min(rows.end);
             with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
                 let codes = codes[some.start * first.len()..].chunks_exact(first.len());
                 for (codes, sums) in codes.zip(sums.chunks_exact_mut(y.lanes)).take(some.len()) {
                     sums.fill([0.0; LANES]);
-                    by_lanes!(y.lanes, sum_of_clusters(codes, first, &y.values, sums));
+                    by_lanes!(y.lanes, sum_of_clusters(codes, first, y_lanes, sums));
                 }
             }));
             for (s, sums) in some.zip(sums.chunks_exact(y.lanes)) {
@@ -171,11 +172,15 @@ impl Profiles {
     /// numbers of `rest` what it likes, and returns a weight $v_s$. The result is
     /// $\sum_s v_s h_s a_s^T$, $K \times c$, and `rest` over all profiles.
     ///
+    /// Rows are padded to whole lanes of four, with what `b` has beyond $c$, else with zeros; what
+    /// `answer` makes of the padding does not count. It is called in a [`vectorised`] loop and best
+    /// `#[inline(always)]`.
+    ///
     /// Cost: $O(u r c)$ time for hard members.
     ///
     /// # Panics
     ///
-    /// If `y` does not have one row a cluster, or `b` one number a column of `y`.
+    /// If `y` does not have one row a cluster, or `b` not one number a column of `y`.
     pub(crate) fn answered_sums(
         &self,
         y: &Matrix,
@@ -183,25 +188,49 @@ impl Profiles {
         n_rest: usize,
         answer: impl Fn(usize, &mut [f64], &mut [f64]) -> f64 + Sync,
     ) -> (Matrix, Vec<f64>) {
+        self.answered_sums_with(
+            (y, b),
+            &mut [],
+            n_rest,
+            #[inline(always)]
+            |s, _, row, rest| answer(s, row, rest),
+        )
+    }
+
+    /// [`answered_sums`](Self::answered_sums) with numbers that every profile has of its own, as many
+    /// as there are in `own` a profile: `answer(s, own, row, rest)` may read and change them.
+    pub(crate) fn answered_sums_with(
+        &self,
+        (y, b): (&Matrix, &[f64]),
+        own: &mut [f64],
+        n_rest: usize,
+        answer: impl Fn(usize, &mut [f64], &mut [f64], &mut [f64]) -> f64 + Sync,
+    ) -> (Matrix, Vec<f64>) {
         /// Rows answered between sweeps, so that both find them in the nearest cache.
         const ROWS: usize = 64;
         let (k, c) = (self.n_clusters(), y.ncols());
-        assert_eq!((y.nrows(), b.len()), (k, c), "one row a cluster, one number a column");
+        assert!(y.nrows() == k && b.len() >= c, "one row a cluster, one number a column");
         let wide = Wide::new(y);
         let stride = wide.lanes * LANES;
-        let sums = self.sum_over_ranges(k * stride + n_rest, |rows, sums| {
+        let mut padded = vec![0.0; stride];
+        padded[..b.len()].copy_from_slice(b);
+        let width = own.len() / self.len().max(1);
+        // Small chunks, as few profiles are swept over often; their sums must stay cheap beside them.
+        let chunk = (8 * k / self.n_members().max(1)).clamp(CHUNK / 8, CHUNK);
+        let sums = self.sum_over_chunks_of(chunk, own, k * stride + n_rest, |rows, own, sums| {
             let (sums, rest) = sums.split_at_mut(k * stride);
+            let own_of = |s: usize| (s - rows.start) * width..(s - rows.start + 1) * width;
             if !self.is_hard() {
-                let mut row = vec![0.0; c];
-                for s in rows {
-                    row.copy_from_slice(b);
+                let mut row = vec![0.0; stride];
+                for s in rows.clone() {
+                    row.copy_from_slice(&padded);
                     self.for_each_entry(s, |_, cluster, p| {
                         row.iter_mut().zip(y.row(cluster)).for_each(|(x, y)| *x += p * y);
                     });
-                    let weight = answer(s, &mut row, rest);
+                    let weight = answer(s, &mut own[own_of(s)], &mut row, rest);
                     self.for_each_entry(s, |_, cluster, p| {
                         let sums = sums[cluster * stride..].iter_mut();
-                        sums.zip(&row).for_each(|(sum, x)| *sum += weight * p * x);
+                        sums.zip(&row[..c]).for_each(|(sum, x)| *sum += weight * p * x);
                     });
                 }
                 return;
@@ -209,24 +238,30 @@ impl Profiles {
             tally(2 * rows.len() * self.n_members() * c);
             let first = self.first_clusters();
             let sums = sums.as_chunks_mut::<LANES>().0;
-            let mut answers = vec![[0.0; LANES]; ROWS * wide.lanes];
+            let mut answers = Aligned::zeros(ROWS * stride);
+            let (answers, y_lanes) = (answers.lanes_mut(), wide.values.lanes());
             for start in rows.clone().step_by(ROWS) {
                 let some = start..(start + ROWS).min(rows.end);
                 for row in answers.chunks_exact_mut(wide.lanes) {
-                    row.as_flattened_mut()[..c].copy_from_slice(b);
+                    row.as_flattened_mut().copy_from_slice(&padded);
                 }
                 with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
                     let codes = codes[some.start * first.len()..].chunks_exact(first.len());
                     let rows = codes.zip(answers.chunks_exact_mut(wide.lanes)).take(some.len());
                     for (codes, row) in rows {
-                        by_lanes!(wide.lanes, sum_of_clusters(codes, first, &wide.values, row));
+                        by_lanes!(wide.lanes, sum_of_clusters(codes, first, y_lanes, row));
                     }
                 }));
-                for (s, row) in some.clone().zip(answers.chunks_exact_mut(wide.lanes)) {
-                    let row = &mut row.as_flattened_mut()[..c];
-                    let weight = answer(s, row, rest);
-                    row.iter_mut().for_each(|x| *x *= weight);
-                }
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for (s, row) in some.clone().zip(answers.chunks_exact_mut(wide.lanes)) {
+                            let row = row.as_flattened_mut();
+                            let weight = answer(s, &mut own[own_of(s)], row, rest);
+                            row.iter_mut().for_each(|x| *x *= weight);
+                        }
+                    },
+                );
                 with_codes!(self.codes(), codes => vectorised(#[inline(always)] || {
                     let codes = codes[some.start * first.len()..].chunks_exact(first.len());
                     let rows = codes.zip(answers.chunks_exact(wide.lanes)).take(some.len());
@@ -402,25 +437,82 @@ impl Profiles {
         len: usize,
         add: impl Fn(Range<usize>, &mut [f64]) + Sync,
     ) -> Vec<f64> {
+        self.sum_over_chunks_of(CHUNK, &mut [], len, |rows, _, sums| add(rows, sums))
+    }
+
+    /// [`sum_over_ranges`](Self::sum_over_ranges) of `size` profiles, with the profiles' shares of
+    /// `own`: `add(rows, own, sums)`.
+    fn sum_over_chunks_of(
+        &self,
+        size: usize,
+        own: &mut [f64],
+        len: usize,
+        add: impl Fn(Range<usize>, &mut [f64], &mut [f64]) + Sync,
+    ) -> Vec<f64> {
         // A wave of chunks at a time bounds the memory of partial sums; its size is fixed, so the
         // order of additions is too.
         const WAVE: usize = 16;
-        let n_chunks = self.len().div_ceil(CHUNK);
+        let width = own.len() / self.len().max(1);
+        let (mut pieces, mut left) = (Vec::new(), own);
+        for start in (0..self.len()).step_by(size) {
+            let rows = start..(start + size).min(self.len());
+            let (piece, others) = left.split_at_mut(rows.len() * width);
+            pieces.push((rows, piece));
+            left = others;
+        }
         let mut total = vec![0.0; len];
-        for wave in (0..n_chunks).step_by(WAVE) {
-            let partial: Vec<Vec<f64>> = (wave..(wave + WAVE).min(n_chunks))
-                .into_par_iter()
-                .map(|chunk| {
-                    let mut sums = vec![0.0; len];
-                    add(chunk * CHUNK..((chunk + 1) * CHUNK).min(self.len()), &mut sums);
+        for wave in pieces.chunks_mut(WAVE) {
+            let partial: Vec<Aligned> = wave
+                .par_iter_mut()
+                .map(|(rows, own)| {
+                    let mut sums = Aligned::zeros(len);
+                    add(rows.clone(), own, sums.as_mut_slice());
                     sums
                 })
                 .collect();
             for sums in partial {
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+                total.iter_mut().zip(sums.as_slice()).for_each(|(total, sum)| *total += sum);
             }
         }
         total
+    }
+}
+
+/// Numbers that begin where a line of the cache does: no lane lies across two.
+struct Aligned {
+    room: Vec<f64>,
+    start: usize,
+}
+
+impl Aligned {
+    /// Numbers in a line.
+    const LINE: usize = 8;
+
+    fn zeros(len: usize) -> Self {
+        let room = vec![0.0; len + Self::LINE];
+        let start = room.as_ptr().align_offset(Self::LINE * size_of::<f64>()).min(Self::LINE);
+        Aligned { room, start }
+    }
+
+    fn len(&self) -> usize {
+        self.room.len() - Self::LINE
+    }
+
+    fn as_slice(&self) -> &[f64] {
+        &self.room[self.start..][..self.len()]
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [f64] {
+        let len = self.len();
+        &mut self.room[self.start..][..len]
+    }
+
+    fn lanes(&self) -> &[Lane] {
+        self.as_slice().as_chunks().0
+    }
+
+    fn lanes_mut(&mut self) -> &mut [Lane] {
+        self.as_mut_slice().as_chunks_mut().0
     }
 }
 
@@ -428,21 +520,22 @@ impl Profiles {
 struct Wide {
     columns: usize,
     lanes: usize,
-    values: Vec<Lane>,
+    values: Aligned,
 }
 
 impl Wide {
     fn new(matrix: &Matrix) -> Self {
         let (columns, lanes) = (matrix.ncols(), matrix.ncols().div_ceil(LANES).max(1));
-        let mut values = vec![[0.0; LANES]; matrix.nrows() * lanes];
-        for (i, row) in matrix.iter_rows().enumerate() {
-            values[i * lanes..][..lanes].as_flattened_mut()[..columns].copy_from_slice(row);
+        let mut values = Aligned::zeros(matrix.nrows() * lanes * LANES);
+        let padded = values.as_mut_slice().chunks_exact_mut(lanes * LANES);
+        for (padded, row) in padded.zip(matrix.iter_rows()) {
+            padded[..columns].copy_from_slice(row);
         }
         Wide { columns, lanes, values }
     }
 
     fn row(&self, i: usize) -> &[Lane] {
-        &self.values[i * self.lanes..][..self.lanes]
+        &self.values.lanes()[i * self.lanes..][..self.lanes]
     }
 }
 

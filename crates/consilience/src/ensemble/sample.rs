@@ -45,6 +45,34 @@ pub(crate) fn drawn_by(all: &[f64], size: usize) -> Option<(Vec<u32>, Vec<f64>)>
     Some((rows, weights))
 }
 
+/// Some of the profiles, as an ensemble of their own, and which they are.
+pub(crate) struct Part {
+    pub(crate) rows: Vec<u32>,
+    pub(crate) profiles: Profiles,
+}
+
+/// The `size` heaviest profiles and the rest, each in order; of equal weights the first count as the
+/// heavier.
+pub(crate) fn heaviest(profiles: &Profiles, size: usize) -> [Part; 2] {
+    let all = profiles.weights();
+    let mut rows: Vec<u32> = (0..all.len() as u32).collect();
+    let size = size.min(all.len());
+    if size > 0 {
+        let weight = |s: u32| all[s as usize];
+        rows.select_nth_unstable_by(size - 1, |&s, &t| {
+            weight(t).total_cmp(&weight(s)).then(s.cmp(&t))
+        });
+    }
+    let mut light = rows.split_off(size);
+    let mut heavy = rows;
+    heavy.sort_unstable();
+    light.sort_unstable();
+    [heavy, light].map(|rows| {
+        let weights = rows.iter().map(|&s| all[s as usize]).collect();
+        Part { profiles: profiles.selected(&rows, weights), rows }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +89,25 @@ mod tests {
         let some = sample(&all, 10);
         assert_eq!(some.weights(), [60.0, 10.0, 10.0, 10.0, 10.0]);
         assert!(matches!(sample(&all, 41), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn the_heaviest_are_taken_and_the_rest_kept() {
+        // Clusters of 1, 2, 3, 1, 2 objects.
+        let labels = [0, 1, 1, 2, 2, 2, 3, 4, 4].map(Some);
+        let all =
+            profiles(&Ensemble::new(vec![HardMember::from_integers("m", labels).into()]).unwrap());
+        for size in 0..7 {
+            let [heavy, light] = heaviest(&all, size);
+            assert_eq!((heavy.rows.len(), light.rows.len()), (size.min(5), 5 - size.min(5)));
+            assert_eq!(heavy.profiles.total_weight() + light.profiles.total_weight(), 9.0);
+            assert!(heavy.rows.is_sorted() && light.rows.is_sorted());
+        }
+        let [heavy, light] = heaviest(&all, 2);
+        assert_eq!((heavy.rows, light.rows), (vec![1, 2], vec![0, 3, 4]));
+        assert_eq!(
+            (heavy.profiles.weights(), light.profiles.weights()),
+            (&[2.0, 3.0][..], &[1.0, 1.0, 2.0][..])
+        );
     }
 }

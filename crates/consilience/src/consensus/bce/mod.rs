@@ -32,6 +32,14 @@
 //! * *Stopping.* By the relative gain of the bound, 1e-6; the authors' program stops when parameters
 //!   change by less than a hundredth.
 //! * *Restarts.* Ten are begun; after 20 steps the one of highest bound goes on to the end.
+//! * *Starts on a sample.* Of more than 2,048 profiles restarts are run on a systematic sample of as
+//!   many by weight, with at most two sweeps a step, and the best until a step gains less than a
+//!   hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a hundredth of the members'
+//!   own shares lest a label that the sample lacks stay next to impossible. Most of its steps look at
+//!   the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others as they were. Where these
+//!   steps gain no more all are visited; it ends when the bound at a visit is hardly above that at the
+//!   last one, by `tol`. So an iteration is then a visit to all, and the restarts' bounds are those of
+//!   the sample.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
 //! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
@@ -46,17 +54,19 @@ mod alpha;
 mod gamma;
 mod object;
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
 use self::alpha::improve_alpha;
-use self::object::{LANES, Object};
+use self::object::{LANES, Lane, Object};
 use crate::base::{FITS_HELD, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{Profiles, argmax};
+use crate::ensemble::{Part, Profiles, argmax, heaviest, sample};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
@@ -69,6 +79,22 @@ const SETTLED: f64 = 1e-11;
 
 /// Steps after which only the best restart goes on.
 const BEGINNING: usize = 20;
+
+/// All profiles take part in every start and step; above, a sample of so many, ...
+const STARTED: usize = 2048;
+
+/// ... and then in most steps so many of the heaviest.
+const HEAVY: usize = 4096;
+
+/// Starts on a sample make at most so many sweeps a step and stop at so many times `tol`: what they
+/// find is but a start. It then has so much of its tables replaced by the shares of the members'
+/// clusters, as a label that the sample lacks would stay next to impossible for many steps.
+const SAMPLE_SWEEPS: usize = 2;
+const SAMPLE_TOL: f64 = 100.0;
+const SAMPLE_BLUR: f64 = 0.01;
+
+/// What [`SETTLED`] is where there are many profiles: more sweeps gain less than the next step.
+const NEARLY_SETTLED: f64 = 1e-2;
 
 /// How much of an object a given start leaves to the other clusters.
 const START_BLUR: f64 = 0.1;
@@ -218,20 +244,30 @@ impl ConsensusMethod for Bce {
         let alone = profiles.only_member_that_parts(self.0.k);
         let start = start.or(alone.as_deref());
         let restarts = if start.is_some() { 1 } else { self.0.restarts };
+        let some = match start {
+            Some(_) => Cow::Borrowed(profiles),
+            None => sample(profiles, STARTED),
+        };
+        let on_sample = matches!(some, Cow::Owned(_));
+        let quick = if on_sample { self.quick() } else { self.clone() };
         let climb = |restart: usize| {
             let state = match start {
                 Some(labels) => self.started(profiles, labels),
-                None => self.drawn(profiles, run.rng(Stream::Restart(restart as u64))),
+                None => self.drawn(&some, run.rng(Stream::Restart(restart as u64))),
             };
-            self.climb(profiles, state, self.0.max_iter.min(BEGINNING), run)
+            quick.climb(&some, state, self.0.max_iter.min(BEGINNING), run)
         };
         let (mut best, bounds) =
             best_of_restarts("Bayesian ensemble", restarts, run, climb, Fit::bound)?;
         let left = self.0.max_iter - best.trace.len();
         if best.stop == Stop::MaxIterations && left > 0 {
-            let rest = self.climb(profiles, best.state, left, run)?;
+            let rest = quick.climb(&some, best.state, left, run)?;
             best.trace.extend(rest.trace);
             best = Fit { trace: best.trace, ..rest };
+        }
+        if on_sample {
+            let model = best.state.model.blurred(profiles);
+            best = self.climb_by_visits(profiles, model, &heaviest(profiles, HEAVY), run)?;
         }
         let mut membership = best.state.gamma;
         for s in 0..membership.nrows() {
@@ -242,7 +278,7 @@ impl ConsensusMethod for Bce {
         let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
         let confidence = membership.iter_rows().map(|row| row[winner(row)].min(1.0)).collect();
         let mut diagnostics = Diagnostics::default();
-        diagnostics.push("alpha", Value::List(best.state.alpha));
+        diagnostics.push("alpha", Value::List(best.state.model.alpha));
         diagnostics.push("restart_bounds", Value::List(bounds));
         Ok(Consensus {
             confidence,
@@ -259,14 +295,19 @@ impl ConsensusMethod for Bce {
     }
 }
 
+/// $\alpha$ and $\beta$.
+#[derive(Clone, Debug)]
+struct Model {
+    alpha: Vec<f64>,
+    /// A row over the $k$ clusters for every cluster of all members, so that a label picks a
+    /// contiguous row.
+    beta: Matrix,
+}
+
 /// Model and approximate posterior.
 #[derive(Clone, Debug)]
 struct State {
-    /// $\alpha$.
-    alpha: Vec<f64>,
-    /// $\beta$, a row over the $k$ clusters for every cluster of all members, so that a label picks
-    /// a contiguous row.
-    beta: Matrix,
+    model: Model,
     /// $\gamma$, one row a profile.
     gamma: Matrix,
 }
@@ -306,10 +347,8 @@ impl Bce {
                 member.clusters.clone().zip(&drawn).for_each(|(c, x)| beta[(c, h)] = x / sum);
             }
         }
-        let labelled = profiles.label_counts();
-        let gamma =
-            Matrix::from_fn(profiles.len(), k, |s, _| 1.0 + f64::from(labelled[s]) / k as f64);
-        State { alpha: vec![1.0; k], beta, gamma }
+        let model = Model { alpha: vec![1.0; k], beta };
+        State { gamma: model.even(profiles), model }
     }
 
     /// A state near a given clustering; labels past `k` share the last cluster.
@@ -323,7 +362,7 @@ impl Bce {
         let gamma =
             Matrix::from_fn(labels.len(), k, |s, h| 1.0 + f64::from(labelled[s]) * share[(s, h)]);
         let beta = self.beta(profiles, &profiles.group_sums(&share, profiles.weights()));
-        State { alpha: vec![1.0; k], beta, gamma }
+        State { model: Model { alpha: vec![1.0; k], beta }, gamma }
     }
 
     /// At most `max_iter` steps from `state`.
@@ -334,28 +373,86 @@ impl Bce {
         max_iter: usize,
         run: &Run,
     ) -> Result<Fit> {
-        // One label an object says nothing of how mixed its membership is.
-        let parting = profiles.members().iter().filter(|member| member.n_clusters() > 1);
-        let learns_alpha = parting.count() > 1;
         let mut trace: Vec<f64> = Vec::new();
         let mut stop = Stop::MaxIterations;
         while trace.len() < max_iter {
-            let sums = self.sweep(profiles, &mut state, run)?;
-            let bound = sums.bound + self.prior(profiles, &state.beta);
+            let sums = self.sweep(profiles, &state.model, &mut state.gamma, SETTLED, run)?;
+            let bound = sums.bound + self.prior(profiles, &state.model.beta);
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
             trace.push(bound);
             if gain <= self.0.tol * bound.abs() {
                 stop = Stop::Converged;
                 break;
             }
-            state.beta = self.beta(profiles, &sums.by_cluster);
-            if learns_alpha {
-                let total = profiles.total_weight();
-                let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
-                improve_alpha(&mut state.alpha, &mean);
-            }
+            self.improve(&mut state.model, &sums, profiles);
         }
         Ok(Fit { state, trace, stop })
+    }
+
+    /// For the starts on a sample, which need not be exact.
+    fn quick(&self) -> Self {
+        let sweeps = self.0.sweeps.min(SAMPLE_SWEEPS);
+        Bce(BceParams { sweeps, tol: SAMPLE_TOL * self.0.tol, ..self.0.clone() })
+    }
+
+    /// Steps from `model` on, most of them over the heaviest profiles only: what belongs to the others
+    /// stays as it was when they were last visited. The bounds at the visits to all never fall.
+    fn climb_by_visits(
+        &self,
+        profiles: &Profiles,
+        mut model: Model,
+        parts: &[Part; 2],
+        run: &Run,
+    ) -> Result<Fit> {
+        let [heavy, light] = [&parts[0].profiles, &parts[1].profiles];
+        let (mut of_heavy, mut of_light) = (model.even(heavy), model.even(light));
+        let mut trace: Vec<f64> = Vec::new();
+        let mut steps = 0;
+        let mut heavy_sums = self.sweep(heavy, &model, &mut of_heavy, NEARLY_SETTLED, run)?;
+        let stop = loop {
+            let light_sums = self.sweep(light, &model, &mut of_light, NEARLY_SETTLED, run)?;
+            let bound = heavy_sums.bound + light_sums.bound + self.prior(profiles, &model.beta);
+            let least = self.0.tol * bound.abs();
+            let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
+            trace.push(bound);
+            if gain <= least {
+                break Stop::Converged;
+            }
+            if steps == self.0.max_iter {
+                break Stop::MaxIterations;
+            }
+            let mut reached = f64::NEG_INFINITY;
+            while steps < self.0.max_iter {
+                steps += 1;
+                self.improve(&mut model, &heavy_sums.plus(&light_sums), profiles);
+                heavy_sums = self.sweep(heavy, &model, &mut of_heavy, NEARLY_SETTLED, run)?;
+                let others = model.expected(&light_sums, light.total_weight());
+                let height = heavy_sums.bound + others + self.prior(profiles, &model.beta);
+                if height - reached <= least {
+                    break;
+                }
+                reached = height;
+            }
+        };
+        let mut gamma = Matrix::zeros(profiles.len(), self.0.k);
+        for (part, rows) in parts.iter().zip([&of_heavy, &of_light]) {
+            for (&s, row) in part.rows.iter().zip(rows.iter_rows()) {
+                gamma.row_mut(s as usize).copy_from_slice(row);
+            }
+        }
+        Ok(Fit { state: State { model, gamma }, trace, stop })
+    }
+
+    /// The model that suits these sums best; $\alpha$ a few steps nearer.
+    fn improve(&self, model: &mut Model, sums: &Sums, profiles: &Profiles) {
+        model.beta = self.beta(profiles, &sums.by_cluster);
+        // One label an object says nothing of how mixed its membership is.
+        let parting = profiles.members().iter().filter(|member| member.n_clusters() > 1);
+        if parting.count() > 1 {
+            let total = profiles.total_weight();
+            let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
+            improve_alpha(&mut model.alpha, &mean);
+        }
     }
 
     /// $\epsilon$.
@@ -384,14 +481,18 @@ impl Bce {
     }
 
     /// Sweeps over every object, and the sums that the model is made from.
-    fn sweep(&self, profiles: &Profiles, state: &mut State, run: &Run) -> Result<Sums> {
+    fn sweep(
+        &self,
+        profiles: &Profiles,
+        model: &Model,
+        gamma: &mut Matrix,
+        settled: f64,
+        run: &Run,
+    ) -> Result<Sums> {
         // Chunks at a time, so that partial sums do not pile up; their number is fixed.
         const WAVE: usize = 32;
         let (k, n_clusters) = (self.0.k, profiles.n_clusters());
-        let State { alpha, beta, gamma } = state;
-        let log_beta =
-            (!profiles.is_hard()).then(|| Matrix::from_fn(n_clusters, k, |c, h| beta[(c, h)].ln()));
-        let model = Model { alpha, beta, log_beta: log_beta.as_ref(), max_sweeps: self.0.sweeps };
+        let sweeps = Sweeps::new(model, profiles.is_hard(), self.0.sweeps, settled);
         let mut total =
             Sums { by_cluster: Matrix::zeros(n_clusters, k), log_theta: vec![0.0; k], bound: 0.0 };
         for (wave, gamma) in gamma.as_mut_slice().chunks_mut(WAVE * CHUNK * k).enumerate() {
@@ -399,7 +500,7 @@ impl Bce {
             let chunks = gamma.par_chunks_mut(CHUNK * k).enumerate();
             let partial: Vec<Sums> = chunks
                 .map(|(chunk, gamma)| {
-                    model.sweep_chunk(profiles, (wave * WAVE + chunk) * CHUNK, gamma)
+                    sweeps.sweep_chunk(profiles, (wave * WAVE + chunk) * CHUNK, gamma)
                 })
                 .collect();
             for sums in partial {
@@ -409,23 +510,83 @@ impl Bce {
                 total.bound += sums.bound;
             }
         }
-        let constant =
-            ln_gamma(alpha.iter().sum()) - alpha.iter().map(|&a| ln_gamma(a)).sum::<f64>();
-        total.bound += profiles.total_weight() * constant;
+        total.bound += profiles.total_weight() * model.constant();
         Ok(total)
     }
 }
 
-/// The model as the sweeps see it.
-struct Model<'a> {
-    alpha: &'a [f64],
-    beta: &'a Matrix,
-    /// $\ln \beta$, where there are soft members.
-    log_beta: Option<&'a Matrix>,
-    max_sweeps: usize,
+impl Sums {
+    fn plus(&self, other: &Sums) -> Sums {
+        let add = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
+        let (rows, columns) = (self.by_cluster.nrows(), self.by_cluster.ncols());
+        let by_cluster = add(self.by_cluster.as_slice(), other.by_cluster.as_slice());
+        Sums {
+            by_cluster: Matrix::from_vec(rows, columns, by_cluster),
+            log_theta: add(&self.log_theta, &other.log_theta),
+            bound: self.bound + other.bound,
+        }
+    }
 }
 
-impl Model<'_> {
+impl Model {
+    /// $\gamma$ with all labels spread evenly.
+    fn even(&self, profiles: &Profiles) -> Matrix {
+        let (k, labelled) = (self.alpha.len(), profiles.label_counts());
+        let even = |s: usize, h: usize| self.alpha[h] + f64::from(labelled[s]) / k as f64;
+        Matrix::from_fn(profiles.len(), k, even)
+    }
+
+    /// The model with $\beta$ mixed with a little of the members' own shares.
+    fn blurred(&self, profiles: &Profiles) -> Self {
+        let weights = profiles.cluster_weights();
+        let mut beta = self.beta.clone();
+        for member in profiles.members() {
+            let known: f64 = weights[member.clusters.clone()].iter().sum();
+            for c in member.clusters.clone() {
+                let share = SAMPLE_BLUR * weights[c] / known;
+                beta.row_mut(c).iter_mut().for_each(|x| *x = (1.0 - SAMPLE_BLUR) * *x + share);
+            }
+        }
+        Model { alpha: self.alpha.clone(), beta }
+    }
+
+    /// The part of an object's bound that hangs on $\alpha$ alone.
+    fn constant(&self) -> f64 {
+        let alpha = &self.alpha;
+        ln_gamma(alpha.iter().sum()) - alpha.iter().map(|&a| ln_gamma(a)).sum::<f64>()
+    }
+
+    /// What hangs on the model in the bound of objects of this weight, given their sums.
+    fn expected(&self, sums: &Sums, weight: f64) -> f64 {
+        let alpha = self.alpha.iter().zip(&sums.log_theta).map(|(a, sum)| a * sum).sum::<f64>();
+        let pairs = self.beta.as_slice().iter().zip(sums.by_cluster.as_slice());
+        weight * self.constant() + alpha + pairs.map(|(beta, sum)| sum * beta.ln()).sum::<f64>()
+    }
+}
+
+/// The model as the sweeps see it.
+struct Sweeps<'a> {
+    alpha: &'a [f64],
+    /// $\beta$, or $\ln \beta$ where there are soft members; rows are padded to whole lanes.
+    table: Vec<Lane>,
+    max_sweeps: usize,
+    /// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this.
+    settled: f64,
+}
+
+impl<'a> Sweeps<'a> {
+    fn new(model: &'a Model, hard: bool, max_sweeps: usize, settled: f64) -> Self {
+        let (k, width) = (model.alpha.len(), model.alpha.len().div_ceil(LANES));
+        let mut table = vec![[0.0; LANES]; model.beta.nrows() * width];
+        for (padded, row) in table.chunks_exact_mut(width).zip(model.beta.iter_rows()) {
+            padded.as_flattened_mut()[..k].copy_from_slice(row);
+            if !hard {
+                padded.as_flattened_mut()[..k].iter_mut().for_each(|x| *x = x.ln());
+            }
+        }
+        Sweeps { alpha: &model.alpha, table, max_sweeps, settled }
+    }
+
     /// Sweeps over the profiles from `first` on, whose rows are `gamma`.
     fn sweep_chunk(&self, profiles: &Profiles, first: usize, gamma: &mut [f64]) -> Sums {
         let k = self.alpha.len();
@@ -441,7 +602,7 @@ impl Model<'_> {
                     let (s, w) = (first + i, profiles.weights()[first + i]);
                     object.read(profiles, s, self, gamma);
                     for _ in 0..self.max_sweeps {
-                        if object.sweep() <= SETTLED {
+                        if object.sweep() <= self.settled {
                             break;
                         }
                     }

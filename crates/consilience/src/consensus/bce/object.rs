@@ -6,7 +6,7 @@
 //! written down, there is no logarithm in it, and $e$ may be on any scale: the largest is kept near 1,
 //! lest all vanish where $\gamma$ is small.
 
-use super::Model;
+use super::Sweeps;
 use super::gamma::{digamma, digamma_parts, ln_gamma};
 use crate::ensemble::{Profiles, tally};
 use crate::linalg::{exp_branchless, ln_branchless};
@@ -22,6 +22,8 @@ pub(super) struct Object {
     width: usize,
     /// How many members label it.
     labels: usize,
+    /// The clusters it is in, if all members are hard.
+    clusters: Vec<u32>,
     /// $b$, one row a label; 0 beyond $k$.
     chances: Vec<Lane>,
     /// $\gamma$; 1 beyond $k$.
@@ -49,6 +51,7 @@ impl Object {
             k,
             width,
             labels: 0,
+            clusters: vec![0; r],
             chances: of(0.0, r * width),
             gamma: of(1.0, width),
             z: of(1.0, width),
@@ -61,17 +64,36 @@ impl Object {
     }
 
     /// Looks up the chances of the labels of profile `s`, and starts from `gamma`.
-    pub(super) fn read(&mut self, profiles: &Profiles, s: usize, model: &Model<'_>, gamma: &[f64]) {
+    #[inline(always)]
+    pub(super) fn read(
+        &mut self,
+        profiles: &Profiles,
+        s: usize,
+        model: &Sweeps<'_>,
+        gamma: &[f64],
+    ) {
         let (k, width) = (self.k, self.width);
         self.gamma.as_flattened_mut()[..k].copy_from_slice(gamma);
         self.labels = 0;
-        if model.log_beta.is_none() {
-            let (chances, labels) = (&mut self.chances, &mut self.labels);
+        if profiles.is_hard() {
+            let (clusters, labels) = (&mut self.clusters, &mut self.labels);
             profiles.for_each_entry(s, |_, c, _| {
-                let row = chances[*labels * width..][..width].as_flattened_mut();
-                row[..k].copy_from_slice(model.beta.row(c));
+                clusters[*labels] = c as u32;
                 *labels += 1;
             });
+            match width {
+                1 => self.look_up::<1>(&model.table),
+                2 => self.look_up::<2>(&model.table),
+                3 => self.look_up::<3>(&model.table),
+                4 => self.look_up::<4>(&model.table),
+                5 => self.look_up::<5>(&model.table),
+                _ => {
+                    let rows = self.chances.chunks_exact_mut(width).zip(&self.clusters);
+                    for (row, &c) in rows.take(self.labels) {
+                        row.copy_from_slice(&model.table[c as usize * width..][..width]);
+                    }
+                }
+            }
             return;
         }
         for h in (0..profiles.n_members()).filter(|&h| profiles.is_labelled(s, h)) {
@@ -79,11 +101,21 @@ impl Object {
             let row = &mut row[..k];
             row.fill(0.0);
             profiles.for_each_entry_of(s, h, |c, p| {
-                let logs = model.log_beta.expect("there are soft members").row(c);
+                let logs = model.table[c * width..][..width].as_flattened();
                 row.iter_mut().zip(logs).for_each(|(x, b)| *x += p * b);
             });
             row.iter_mut().for_each(|x| *x = x.exp());
             self.labels += 1;
+        }
+    }
+
+    /// Copies the rows of the labels' clusters, of `B` lanes each.
+    #[inline(always)]
+    fn look_up<const B: usize>(&mut self, table: &[Lane]) {
+        let table = table.as_chunks::<B>().0;
+        let rows = self.chances.as_chunks_mut::<B>().0.iter_mut().zip(&self.clusters);
+        for (row, &c) in rows.take(self.labels) {
+            *row = table[c as usize];
         }
     }
 
@@ -291,6 +323,23 @@ impl Object {
         by_cluster: &mut [Lane],
     ) {
         let width = self.width;
+        if profiles.is_hard() {
+            match width {
+                1 => self.add_rows::<1>(w, by_cluster),
+                2 => self.add_rows::<2>(w, by_cluster),
+                3 => self.add_rows::<3>(w, by_cluster),
+                4 => self.add_rows::<4>(w, by_cluster),
+                5 => self.add_rows::<5>(w, by_cluster),
+                _ => {
+                    for (label, &c) in self.clusters[..self.labels].iter().enumerate() {
+                        let row = &mut by_cluster[c as usize * width..][..width];
+                        let chances = &self.chances[label * width..][..width];
+                        add_shares(row, w / self.sums[label], chances, &self.e);
+                    }
+                }
+            }
+            return;
+        }
         let mut label = 0;
         let mut last = usize::MAX;
         profiles.for_each_entry(s, |h, c, p| {
@@ -299,15 +348,32 @@ impl Object {
                 label += 1;
             }
             last = h;
-            let factor = w * p / self.sums[label];
             let chances = &self.chances[label * width..][..width];
-            let row = by_cluster[c * width..][..width].iter_mut();
-            for (sum, (chance, e)) in row.zip(chances.iter().zip(&self.e)) {
-                for l in 0..LANES {
-                    sum[l] += factor * (chance[l] * e[l]);
-                }
-            }
+            let row = &mut by_cluster[c * width..][..width];
+            add_shares(row, w * p / self.sums[label], chances, &self.e);
         });
+    }
+
+    /// [`add_labels`](Self::add_labels) of hard members for rows of `B` lanes.
+    #[inline(always)]
+    fn add_rows<const B: usize>(&self, w: f64, by_cluster: &mut [Lane]) {
+        let e: &[Lane; B] = self.e[..].try_into().expect("B lanes");
+        let (by_cluster, chances) =
+            (by_cluster.as_chunks_mut::<B>().0, self.chances.as_chunks::<B>().0);
+        let labels = self.clusters.iter().zip(chances.iter().zip(&self.sums));
+        for (&c, (chances, sum)) in labels.take(self.labels) {
+            add_shares(&mut by_cluster[c as usize], w / sum, chances, e);
+        }
+    }
+}
+
+/// Adds `factor` times $b_h e_h$ to `sums`.
+#[inline(always)]
+fn add_shares(sums: &mut [Lane], factor: f64, chances: &[Lane], e: &[Lane]) {
+    for (sum, (chance, e)) in sums.iter_mut().zip(chances.iter().zip(e)) {
+        for l in 0..LANES {
+            sum[l] += factor * (chance[l] * e[l]);
+        }
     }
 }
 

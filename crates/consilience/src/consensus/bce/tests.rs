@@ -5,6 +5,7 @@ use statrs::function::gamma::digamma;
 
 use super::*;
 use crate::consensus::combine;
+use crate::rng::Rng;
 use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
 
 #[test]
@@ -32,7 +33,7 @@ fn agreeing_members_are_returned() {
 fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) -> f64 {
     let h_matrix = dense_incidence(profiles);
     let k = bce.0.k;
-    let State { alpha, beta, gamma } = state;
+    let State { model: Model { alpha, beta }, gamma } = state;
     let mut bound = 0.0;
     for s in 0..profiles.len() {
         let e: Vec<f64> =
@@ -78,6 +79,22 @@ proptest! {
         }
     }
 
+    /// Also where some steps leave out all but the heaviest profiles.
+    #[test]
+    fn the_bound_never_falls_from_visit_to_visit(
+        ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, heavy in 1usize..5, seed: u64,
+    ) {
+        let profiles = profiles(&ensemble);
+        let bce = BceParams::new(k).tol(0.0).max_iter(30).check().unwrap();
+        let run = Run::new(seed).threads(1);
+        let model = bce.drawn(&profiles, run.rng(Stream::Data)).model.blurred(&profiles);
+        let parts = heaviest(&profiles, heavy);
+        let trace = bce.climb_by_visits(&profiles, model, &parts, &run).unwrap().trace;
+        for pair in trace.windows(2) {
+            prop_assert!(pair[1] >= pair[0] - 1e-9 * (1.0 + pair[0].abs()), "{trace:?}");
+        }
+    }
+
     #[test]
     fn the_bound_is_the_published_one(
         ensemble in ensembles(Kinds::ALL, 10, 4), k in 1usize..4, seed: u64,
@@ -88,14 +105,11 @@ proptest! {
         let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
         for _ in 0..3 {
             let before = state.gamma.clone();
-            let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
-            let told = sums.bound + bce.prior(&profiles, &state.beta);
+            let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, SETTLED, &run).unwrap();
+            let told = sums.bound + bce.prior(&profiles, &state.model.beta);
             let slow = slow_bound(&bce, &profiles, &before, &state);
             prop_assert!((told - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{told} {slow}");
-            state.beta = bce.beta(&profiles, &sums.by_cluster);
-            let total = profiles.total_weight();
-            let mean: Vec<f64> = sums.log_theta.iter().map(|sum| sum / total).collect();
-            improve_alpha(&mut state.alpha, &mean);
+            bce.improve(&mut state.model, &sums, &profiles);
         }
     }
 
@@ -106,7 +120,7 @@ proptest! {
         let bce = BceParams::new(2).check().unwrap();
         let run = Run::new(seed).threads(1);
         let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
-        let sums = bce.sweep(&profiles, &mut state, &run).unwrap();
+        let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, SETTLED, &run).unwrap();
         // With alpha = (1, 1), the chance of a tuple z with a ones and b twos among them is
         // the beta integral a! b! / (a + b + 1)!.
         let r = profiles.n_members();
@@ -118,11 +132,34 @@ proptest! {
                 let twos = z.count_ones() as usize;
                 let mut chance =
                     factorial(r - twos) * factorial(twos) / factorial(r + 1);
-                profiles.for_each_entry(s, |q, c, _| chance *= state.beta[(c, (z >> q) & 1)]);
+                profiles.for_each_entry(s, |q, c, _| chance *= state.model.beta[(c, (z >> q) & 1)]);
                 own += chance;
             }
             evidence += profiles.weights()[s] * own.ln();
         }
         prop_assert!(sums.bound <= evidence + 1e-9, "{} above {evidence}", sums.bound);
     }
+}
+
+/// More profiles than take part in every start: those of three clusters, a third of the labels at
+/// random.
+#[test]
+fn many_profiles_start_on_a_sample() {
+    let mut rng = Rng::new(5, Stream::Data);
+    let n = 6000;
+    let mut label = |i| if rng.below(3) == 0 { rng.below(5) as i64 } else { i as i64 % 3 };
+    let member = |h: usize| {
+        let labels: Vec<_> = (0..n).map(|i| Some(label(i))).collect();
+        crate::ensemble::HardMember::from_integers(h.to_string(), labels).into()
+    };
+    let ensemble = crate::ensemble::Ensemble::new((0..12).map(member).collect()).unwrap();
+    let profiles = profiles(&ensemble);
+    assert!(profiles.len() > HEAVY);
+    let method = BceParams::new(3).restarts(3).check().unwrap();
+    let on = |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
+    let found = on(2);
+    assert_eq!(found, on(1));
+    let labels = found.object_labels(&profiles);
+    let right = (0..n).filter(|&i| labels[i] == labels[i % 3]).count();
+    assert!(right > n * 9 / 10 && labels[0] != labels[1] && labels[1] != labels[2], "{right}");
 }

@@ -41,6 +41,11 @@
 //!   unit length; an exact 0 would never move. The papers leave the start open. `init=random`
 //!   starts at random instead and keeps the start whose partition $Y$ has the least
 //!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
+//! * *Starts on a sample.* Of more than 4,096 profiles the start from k-means is followed on a
+//!   systematic sample of as many by weight, until labels stand still or for four fifths of `max_iter`,
+//!   and then with all, until they stand still or for what is left of `max_iter`. The rows of $Q$ that
+//!   this begins with are the indicator's after the rule was applied to each fifteen times, with the
+//!   sample's $X$ and $X^T X$. (The k-means itself starts on a sample of 10,000.)
 //! * *Missing labels.* An object that a member does not label is together with none there.
 //!
 //! # Cost
@@ -55,7 +60,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
-use crate::ensemble::{MISSING, Profiles, argmax};
+use crate::ensemble::{MISSING, Profiles, argmax, drawn};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, minimise_on_simplex, product, vectorised};
 use crate::rng::Stream;
@@ -121,6 +126,12 @@ const BLUR: f64 = 0.05;
 /// Labels must stand still for so many steps, and weights are learned after so many.
 const STILL: usize = 20;
 
+/// All profiles take part in every step; above, first a sample of so many.
+const STARTED: usize = 4096;
+
+/// How often the rule is applied to a row of $Q$ that the sample did not have.
+const EXTENDED: usize = 15;
+
 /// The most iterations of the k-means at the start.
 const ROUNDS: usize = 300;
 
@@ -132,6 +143,7 @@ const CHUNK: usize = 512;
 
 /// Numbers handled together.
 const LANES: usize = 4;
+type Lane = [f64; LANES];
 
 /// Where NMFC starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,14 +232,18 @@ impl ConsensusMethod for Nmfc {
         let won = match (start, p.init) {
             (Some(labels), _) => {
                 check_start(labels, p.k)?;
-                self.descend(&problem, problem.blurred(labels), run)?
+                self.descend(&problem, &problem.blurred(labels), run)?
             }
             (None, NmfcInit::ConsensusRows) => {
                 run.tick("k-means on the consensus matrix", 0, None)?;
                 let rows = RowKMeans::new(profiles, Rows::Coassociation, p.k.min(profiles.len()));
                 let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
                 let (kmeans, _) = rows.fit(None, effort, run)?;
-                self.descend(&problem, problem.blurred(&kmeans.labels), run)?
+                let q = problem.blurred(&kmeans.labels);
+                match drawn(profiles, STARTED) {
+                    Some(part) => self.descend_by_sample(&problem, &q, part, run)?,
+                    None => self.descend(&problem, &q, run)?,
+                }
             }
             (None, NmfcInit::Random) => {
                 let descend = |i: usize| {
@@ -235,14 +251,14 @@ impl ConsensusMethod for Nmfc {
                     // An exact 0 would stay 0 for ever.
                     let drawn = (0..profiles.len() * p.k).map(|_| rng.unit() + 1e-3).collect();
                     let drawn = Matrix::from_vec(profiles.len(), p.k, drawn);
-                    let found = self.descend(&problem, drawn, run)?;
+                    let found = self.descend(&problem, &drawn, run)?;
                     Ok((-problem.misfit(&found.labels, &found.state.a), found))
                 };
                 let of = |found: &(f64, Descent)| found.0;
                 best_of_restarts("factorising", p.restarts, run, descend, of)?.0.1
             }
         };
-        let mut membership = won.state.q;
+        let mut membership = won.state.rows(p.k);
         for s in 0..membership.nrows() {
             let row = membership.row_mut(s);
             let sum: f64 = row.iter().sum();
@@ -282,20 +298,48 @@ struct Descent {
 
 impl Nmfc {
     /// Follows `q` to its end.
-    fn descend(&self, problem: &Problem<'_>, q: Matrix, run: &Run) -> Result<Descent> {
+    fn descend(&self, problem: &Problem<'_>, q: &Matrix, run: &Run) -> Result<Descent> {
+        self.descend_for(problem, problem.start(q), self.0.max_iter, run)
+    }
+
+    /// Follows the rows of `q` that belong to a sample, then all.
+    fn descend_by_sample(
+        &self,
+        problem: &Problem<'_>,
+        q: &Matrix,
+        (rows, weights): (Vec<u32>, Vec<f64>),
+        run: &Run,
+    ) -> Result<Descent> {
+        let (k, max_iter) = (self.0.k, self.0.max_iter);
+        let some = problem.profiles.selected(&rows, weights);
+        let of_some = Problem::new(&some, k);
+        let taken = Matrix::from_fn(rows.len(), k, |i, j| q[(rows[i] as usize, j)]);
+        let most = max_iter * 4 / 5;
+        let found = self.descend_for(&of_some, of_some.start(&taken), most, run)?;
+        let left = max_iter - found.trace.len();
+        self.descend_for(problem, problem.extended(q, found.state), left, run)
+    }
+
+    /// Follows `state` to its end, for at most `max_iter` steps.
+    fn descend_for(
+        &self,
+        problem: &Problem<'_>,
+        mut state: State,
+        max_iter: usize,
+        run: &Run,
+    ) -> Result<Descent> {
         let p = &self.0;
-        let mut state = problem.start(q);
-        let mut labels = state.labels();
+        let mut labels = state.labels(p.k);
         let mut trace = Vec::new();
         let (mut still, mut weighed) = (0, !p.weighted);
-        for step in 1..=p.max_iter {
-            run.tick("factorising", step as u64, Some(p.max_iter as u64))?;
+        for step in 1..=max_iter {
+            run.tick("factorising", step as u64, Some(max_iter as u64))?;
             problem.step(&mut state);
             if p.weighted && step % STILL == 0 {
                 weighed = problem.weigh(&mut state) < 1e-6;
             }
             trace.push(problem.objective(&state));
-            let now = state.labels();
+            let now = state.labels(p.k);
             still = if now == labels { still + 1 } else { 0 };
             labels = now;
             if still >= STILL && weighed {
@@ -308,7 +352,8 @@ impl Nmfc {
 
 /// What a step changes.
 struct State {
-    q: Matrix,
+    /// $Q$, a row a profile, padded to whole lanes with zeros.
+    q: Vec<f64>,
     /// The diagonal of $D$.
     d: Vec<f64>,
     /// The weights of the members.
@@ -322,9 +367,17 @@ struct State {
 }
 
 impl State {
-    fn labels(&self) -> Vec<u32> {
-        let label = |row: &[f64]| argmax(row).expect("k is at least 1") as u32;
-        self.q.as_slice().par_chunks_exact(self.q.ncols()).with_min_len(1024).map(label).collect()
+    fn labels(&self, k: usize) -> Vec<u32> {
+        let label = |row: &[f64]| argmax(&row[..k]).expect("k is at least 1") as u32;
+        let rows = self.q.par_chunks_exact(k.next_multiple_of(LANES));
+        rows.with_min_len(1024).map(label).collect()
+    }
+
+    /// $Q$.
+    fn rows(&self, k: usize) -> Matrix {
+        let rows = self.q.chunks_exact(k.next_multiple_of(LANES));
+        let entries = rows.clone().flat_map(|row| &row[..k]).copied().collect();
+        Matrix::from_vec(rows.len(), k, entries)
     }
 }
 
@@ -359,36 +412,66 @@ impl<'a> Problem<'a> {
         q
     }
 
-    fn start(&self, q: Matrix) -> State {
+    fn start(&self, q: &Matrix) -> State {
         let r = self.profiles.n_members();
         let a = vec![1.0 / r as f64; r];
         let empty = || Matrix::zeros(0, 0);
-        let mut state = State { q, d: Vec::new(), a, x: empty(), c: empty(), b: empty() };
-        self.refresh(&mut state);
+        let mut state = State { q: padded(q), d: vec![], a, x: empty(), c: empty(), b: empty() };
+        self.refresh(&mut state, None);
         state.d = (0..self.k).map(|j| state.c[(j, j)]).collect();
         state
     }
 
-    /// $X$, $C$ and $B$ from $Q$.
-    fn refresh(&self, state: &mut State) {
-        let (k, q, weights) = (self.k, &state.q, self.profiles.weights());
-        state.x = self.profiles.group_sums(q, weights);
-        // Rows are padded to full lanes, so that loops over them become vector instructions.
-        let stride = k.next_multiple_of(LANES);
-        let b = self.profiles.sum_over_ranges(k * stride, |rows, sums| {
-            let mut row = vec![0.0; stride];
-            vectorised(
-                #[inline(always)]
-                || {
-                    for s in rows.clone() {
-                        row[..k].copy_from_slice(q.row(s));
-                        for (x, sums) in row.iter().zip(sums.chunks_exact_mut(stride)) {
-                            add_scaled(sums, weights[s] * x, &row);
+    /// A state of all profiles from that of a sample: from `q` on every row is brought near to where
+    /// the rule for $Q$ leaves it alone, given the sample's sums.
+    fn extended(&self, q: &Matrix, of_sample: State) -> State {
+        let (k, stride) = (self.k, self.k.next_multiple_of(LANES));
+        let table = self.scaled(&of_sample.x, &of_sample.a);
+        let (mut q, c) = (padded(q), padded(&of_sample.c));
+        q.par_chunks_mut(CHUNK * stride).enumerate().for_each(|(chunk, q)| {
+            let start = chunk * CHUNK;
+            let mut next = vec![0.0; stride];
+            self.profiles.for_each_spread(start..start + q.len() / stride, &table, |s, sums| {
+                let q = &mut q[(s - start) * stride..][..stride];
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        for _ in 0..EXTENDED {
+                            next[..k].copy_from_slice(sums);
+                            apply_rule(q, &mut next, &c);
                         }
-                    }
-                },
-            );
+                    },
+                );
+            });
         });
+        let mut state = State { q, ..of_sample };
+        self.refresh(&mut state, None);
+        state
+    }
+
+    /// $X$, $C$ and $B$ from $Q$, after the rule for $Q$ if the table $\operatorname{diag}(a) X$ and
+    /// the padded $C$ that it needs are given.
+    fn refresh(&self, state: &mut State, rule: Option<(&Matrix, &[f64])>) {
+        let (k, weights) = (self.k, self.profiles.weights());
+        let stride = k.next_multiple_of(LANES);
+        let none = Matrix::zeros(self.profiles.n_clusters(), k);
+        let (table, c) = rule.unwrap_or((&none, &[]));
+        let (x, b) = self.profiles.answered_sums_with(
+            (table, &vec![0.0; k]),
+            &mut state.q,
+            k * stride,
+            #[inline(always)]
+            |s, q, row, b| {
+                if c.is_empty() {
+                    row.copy_from_slice(q);
+                } else {
+                    apply_rule(q, row, c);
+                }
+                add_square(b, weights[s], q);
+                weights[s]
+            },
+        );
+        state.x = x;
         let b = b.chunks_exact(stride).flat_map(|row| &row[..k]).copied().collect();
         state.b = Matrix::from_vec(k, k, b);
         self.reweigh(state);
@@ -414,44 +497,9 @@ impl<'a> Problem<'a> {
     /// One application of both rules.
     fn step(&self, state: &mut State) {
         let k = self.k;
-        let stride = k.next_multiple_of(LANES);
         let table = self.scaled(&state.x, &state.a);
-        let mut c = vec![0.0; k * stride];
-        for (padded, row) in c.chunks_exact_mut(stride).zip(state.c.iter_rows()) {
-            padded[..k].copy_from_slice(row);
-        }
-        let chunks = state.q.as_mut_slice().par_chunks_mut(CHUNK * k).enumerate();
-        chunks.for_each(|(chunk, q)| {
-            let (start, len) = (chunk * CHUNK, q.len() / k);
-            let mut numerators = vec![0.0; len * stride];
-            self.profiles.for_each_spread(start..start + len, &table, |s, row| {
-                numerators[(s - start) * stride..][..k].copy_from_slice(row);
-            });
-            let (mut row, mut image) = (vec![0.0; stride], vec![0.0; stride]);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (q, numerators) in
-                        q.chunks_exact_mut(k).zip(numerators.chunks_exact(stride))
-                    {
-                        row[..k].copy_from_slice(q);
-                        image.fill(TINY);
-                        for (x, c) in q.iter().zip(c.chunks_exact(stride)) {
-                            add_scaled(&mut image, *x, c);
-                        }
-                        let lanes = row.as_chunks_mut::<LANES>().0.iter_mut();
-                        let ratios = numerators.as_chunks::<LANES>().0.iter();
-                        for (x, (n, y)) in lanes.zip(ratios.zip(image.as_chunks::<LANES>().0)) {
-                            for l in 0..LANES {
-                                x[l] *= (n[l] / y[l]).sqrt();
-                            }
-                        }
-                        q.copy_from_slice(&row[..k]);
-                    }
-                },
-            );
-        });
-        self.refresh(state);
+        let c = padded(&state.c);
+        self.refresh(state, Some((&table, &c)));
         let (b, d) = (&state.b, &state.d);
         let spread = |j: usize| (0..k).map(|l| b[(j, l)].powi(2) * d[l]).sum::<f64>();
         state.d = (0..k).map(|j| d[j] * (state.c[(j, j)] / (spread(j) + TINY)).sqrt()).collect();
@@ -509,11 +557,102 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Adds `x` times one padded row to another.
+/// The rows of a matrix, padded to whole lanes.
+fn padded(matrix: &Matrix) -> Vec<f64> {
+    let stride = matrix.ncols().next_multiple_of(LANES);
+    let mut rows = vec![0.0; matrix.nrows() * stride];
+    for (padded, row) in rows.chunks_exact_mut(stride).zip(matrix.iter_rows()) {
+        padded[..matrix.ncols()].copy_from_slice(row);
+    }
+    rows
+}
+
+/// The rule for one row of $Q$, given its row of $S Q$ as `next`, which becomes the new row too. `c` is
+/// padded.
 #[inline(always)]
-fn add_scaled(sums: &mut [f64], x: f64, row: &[f64]) {
-    let lanes = sums.as_chunks_mut::<LANES>().0.iter_mut().zip(row.as_chunks::<LANES>().0);
-    for (sums, row) in lanes {
+fn apply_rule(q: &mut [f64], next: &mut [f64], c: &[f64]) {
+    let (q, next) = (q.as_chunks_mut::<LANES>().0, next.as_chunks_mut::<LANES>().0);
+    let c = c.as_chunks::<LANES>().0;
+    match q.len() {
+        1 => narrow_rule::<1>(q, next, c),
+        2 => narrow_rule::<2>(q, next, c),
+        3 => narrow_rule::<3>(q, next, c),
+        4 => narrow_rule::<4>(q, next, c),
+        5 => narrow_rule::<5>(q, next, c),
+        _ => wide_rule(q, next, c),
+    }
+}
+
+/// [`apply_rule`] for rows of `B` lanes, few enough to stay in registers.
+#[inline(always)]
+fn narrow_rule<const B: usize>(q: &mut [Lane], next: &mut [Lane], c: &[Lane]) {
+    let q: &mut [Lane; B] = q.try_into().expect("B lanes");
+    let next: &mut [Lane; B] = next.try_into().expect("B lanes");
+    let mut image = [[TINY; LANES]; B];
+    for (x, c) in q.as_flattened().iter().zip(c.as_chunks::<B>().0) {
+        for (image, c) in image.iter_mut().zip(c) {
+            for l in 0..LANES {
+                image[l] += x * c[l];
+            }
+        }
+    }
+    for (next, (own, image)) in next.iter_mut().zip(q.iter().zip(&image)) {
+        for l in 0..LANES {
+            next[l] = own[l] * (next[l] / image[l]).sqrt();
+        }
+    }
+    *q = *next;
+}
+
+/// [`apply_rule`] for rows of any length.
+#[inline(always)]
+fn wide_rule(q: &mut [Lane], next: &mut [Lane], c: &[Lane]) {
+    let lanes = q.len();
+    for (at, (next, own)) in next.iter_mut().zip(&*q).enumerate() {
+        let mut image = [TINY; LANES];
+        for (x, c) in q.as_flattened().iter().zip(c.chunks_exact(lanes)) {
+            for l in 0..LANES {
+                image[l] += x * c[at][l];
+            }
+        }
+        for l in 0..LANES {
+            next[l] = own[l] * (next[l] / image[l]).sqrt();
+        }
+    }
+    q.copy_from_slice(next);
+}
+
+/// Adds `w` $q^T q$, whose rows are padded, to `sums`.
+#[inline(always)]
+fn add_square(sums: &mut [f64], w: f64, q: &[f64]) {
+    let (q, sums) = (q.as_chunks::<LANES>().0, sums.as_chunks_mut::<LANES>().0);
+    match q.len() {
+        1 => narrow_square::<1>(sums, w, q),
+        2 => narrow_square::<2>(sums, w, q),
+        3 => narrow_square::<3>(sums, w, q),
+        4 => narrow_square::<4>(sums, w, q),
+        5 => narrow_square::<5>(sums, w, q),
+        lanes => {
+            for (x, sums) in q.as_flattened().iter().zip(sums.chunks_exact_mut(lanes)) {
+                add_scaled(sums, w * x, q);
+            }
+        }
+    }
+}
+
+/// [`add_square`] for rows of `B` lanes.
+#[inline(always)]
+fn narrow_square<const B: usize>(sums: &mut [Lane], w: f64, q: &[Lane]) {
+    let q: &[Lane; B] = q.try_into().expect("B lanes");
+    for (x, sums) in q.as_flattened().iter().zip(sums.as_chunks_mut::<B>().0) {
+        add_scaled(sums, w * x, q);
+    }
+}
+
+/// Adds `x` times one row to another.
+#[inline(always)]
+fn add_scaled(sums: &mut [Lane], x: f64, row: &[Lane]) {
+    for (sums, row) in sums.iter_mut().zip(row) {
         for l in 0..LANES {
             sums[l] += x * row[l];
         }

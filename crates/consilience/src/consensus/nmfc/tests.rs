@@ -48,15 +48,15 @@ proptest! {
         let (u, k, w) = (profiles.len(), 3, profiles.weights());
         let problem = Problem::new(&profiles, k);
         let labels: Vec<u32> = (0..u as u32).map(|s| s % 3).collect();
-        let mut state = problem.start(problem.blurred(&labels));
+        let mut state = problem.start(&problem.blurred(&labels));
         let s = coassociation(&profiles, &state.a);
-        let mut q = state.q.clone();
+        let mut q = state.rows(k);
         let mut d = Matrix::zeros(k, k);
         (0..k).for_each(|j| d[(j, j)] = state.d[j]);
         for _ in 0..10 {
             problem.step(&mut state);
             plain_step(&s, w, &mut q, &mut d);
-            for (x, y) in state.q.as_slice().iter().zip(q.as_slice()) {
+            for (x, y) in state.rows(k).as_slice().iter().zip(q.as_slice()) {
                 prop_assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()), "{x} {y}");
             }
             for j in 0..k {
@@ -90,7 +90,7 @@ proptest! {
         let profiles = profiles(&ensemble);
         let problem = Problem::new(&profiles, 2);
         let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
-        let mut state = problem.start(problem.blurred(&labels));
+        let mut state = problem.start(&problem.blurred(&labels));
         (0..5).for_each(|_| problem.step(&mut state));
         let before = problem.objective(&state);
         problem.weigh(&mut state);
@@ -136,6 +136,21 @@ fn learned_weights_leave_the_dissenter_out() {
         panic!("weights are told");
     };
     assert!(a[2] < 0.05 && [0, 1, 3, 4].iter().all(|&q| a[q] > 0.2), "{a:?}");
+}
+
+/// More profiles than take part in every step.
+#[test]
+fn many_profiles_start_on_a_sample() {
+    let profiles = profiles(&noisy(20_000, 0.6));
+    assert!(profiles.len() > STARTED);
+    let method = NmfcParams::new(3).restarts(3).check().unwrap();
+    let on = |threads| combine(&profiles, &method, None, &Run::new(0).threads(threads)).unwrap();
+    let consensus = on(2);
+    assert_eq!(consensus, on(1));
+    let labels = consensus.object_labels(&profiles);
+    let right = |i: &usize| labels[*i] == Some([0, 0, 0, 1, 1, 2][i % 6]);
+    let right = (0..20_000).filter(right).count();
+    assert!(right >= 17_000, "{right} of 20000");
 }
 
 #[test]
