@@ -355,7 +355,10 @@ impl Wmi {
                         Some(labels) => labels.iter().map(|label| label % k as u32).collect(),
                         None => (0..profiles.len()).map(|_| rng.below(k) as u32).collect(),
                     };
-                    let reassignment = Reassignment::new(profiles, omega, k, labels);
+                    let mut reassignment = Reassignment::new(profiles, omega, k, labels);
+                    if start.is_some() {
+                        reassignment.expect_few_moves();
+                    }
                     self.go_on(Search::new(reassignment, rng), end, scope, run, tick);
                 });
             }

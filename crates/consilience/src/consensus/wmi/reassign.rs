@@ -201,9 +201,7 @@ impl<'a> Reassignment<'a> {
     /// Told how many of all profiles a pass moved, spares from now on the visits that cannot change
     /// anything, if that pays.
     pub(super) fn after_pass(&mut self, moved: usize) {
-        // With fewer profiles than clusters the tables cost more than they spare.
-        let many = self.labels.len() > self.profiles.n_clusters();
-        let glances = self.glance.is_some() || many && self.begin_to_glance();
+        let glances = self.glance.is_some() || self.expect_few_moves();
         if moved <= self.labels.len() / FEW_IF_SCREENED {
             self.keep_leads();
         }
@@ -214,6 +212,12 @@ impl<'a> Reassignment<'a> {
         if moved <= self.labels.len() / few {
             self.spare_visits();
         }
+    }
+
+    /// Decides from now on at a glance what can be decided so, if that pays; whether it does.
+    pub(super) fn expect_few_moves(&mut self) -> bool {
+        // With fewer profiles than clusters the tables cost more than they spare.
+        self.labels.len() > self.profiles.n_clusters() && self.begin_to_glance()
     }
 
     /// Decides from now on at a glance what can be decided so; whether anything can.
