@@ -7,7 +7,7 @@
 //! is exact: the search goes the same way, move by move, as if all were visited.
 
 /// So many epochs are remembered; who was last visited earlier is visited again.
-const WINDOW: usize = 256;
+pub(super) const WINDOW: usize = 256;
 type Window = [f64; WINDOW];
 
 /// Bounds on how costs have changed, and what every profile last knew.
@@ -87,7 +87,7 @@ impl Drift {
         let slot = epoch as usize % WINDOW;
         let (now, then) = &self.rises[own];
         let changed = now - then[slot] + self.fall[slot];
-        changed < f64::from(lead) && ((self.epoch - epoch) as usize) < WINDOW
+        lead > 0.0 && changed < f64::from(lead) && ((self.epoch - epoch) as usize) < WINDOW
     }
 }
 

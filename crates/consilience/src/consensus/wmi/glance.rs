@@ -13,10 +13,10 @@
 //!    \frac x2 + \frac{x^2}6 + \frac{x^3}{12} + \frac{x^4}4 . $$
 //!
 //! Neither depends on the profile but for its labels, so both are kept in tables, as multiples of
-//! $2^{-16}$, the one too large and the other too small by about that; a move changes two columns in the rows of its
-//! labels. A profile whose sum of the one, in all other clusters, is below its sum of the other, in
-//! its own, stays. After the first pass or two that is nearly all of them. Where members have weights
-//! $\omega_q$, both bounds of a member are taken so many times.
+//! $2^{-16}$, the one too large and the other too small by about that; a move changes two columns in
+//! the rows of its labels. A profile whose sum of the one, in all other clusters, is below its sum of
+//! the other, in its own, stays. After the first pass or two that is nearly all of them. Where members
+//! have weights $\omega_q$, both bounds of a member are taken so many times.
 //!
 //! By how much it is below is the profile's *lead*. What a move adds to the tables is known, so that
 //! profiles that would keep a part of their lead, whatever their labels, need [not even be

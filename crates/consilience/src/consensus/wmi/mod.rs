@@ -261,8 +261,10 @@ impl ConsensusMethod for Wmi {
 
     fn cost(&self, shape: &Shape) -> u64 {
         let rows = shape.total_clusters + shape.r;
-        // Masses and what is kept of them; labels, order and what was last known of a profile.
-        let per_restart = 128 * rows * self.0.k.div_ceil(4) + 48 * shape.u;
+        // Masses and what is kept of them; what changed; labels, order and what was last known of a
+        // profile.
+        let per_cluster = 32 * rows + 16 * (drift::WINDOW + 1);
+        let per_restart = per_cluster * self.0.k.next_multiple_of(4) + 48 * shape.u;
         let overlaps = 8 * shape.total_clusters * shape.total_clusters;
         (self.0.restarts * per_restart + overlaps) as u64
     }
@@ -406,15 +408,17 @@ impl<'a> Search<'a> {
     /// Visits all profiles; whether it was the last time.
     fn pass(&mut self, params: &WmiParams, run: &Run) -> Result<bool> {
         // Visits between two looks at the cancel flag: some ten million additions.
-        let u = self.order.len();
-        let stride = (10_000_000 / self.reassignment.work().max(1)).min(u / EPOCHS).max(1);
+        let stride = (10_000_000 / self.reassignment.work().max(1)).max(1);
         if params.order == WmiOrder::Random {
             self.rng.shuffle(&mut self.order);
         }
         let mut moved = 0;
-        for part in self.order.chunks(stride) {
-            run.check()?;
-            moved += self.reassignment.visit(part);
+        for epoch in self.order.chunks(self.order.len().div_ceil(EPOCHS).max(1)) {
+            self.reassignment.begin_epoch();
+            for part in epoch.chunks(stride) {
+                run.check()?;
+                moved += self.reassignment.visit(part);
+            }
         }
         self.reassignment.forget_rounding();
         self.trace.push(self.reassignment.objective());

@@ -285,14 +285,18 @@ impl<'a> Reassignment<'a> {
         (clusters - totals) / self.profiles.total_weight()
     }
 
-    /// Visits these profiles in turn; gives the number of those that moved.
-    pub(super) fn visit(&mut self, order: &[u32]) -> usize {
+    /// Leads are counted from the beginning of an epoch: of more epochs they last longer.
+    pub(super) fn begin_epoch(&mut self) {
         if let Some(drift) = &mut self.drift {
             drift.begin_epoch();
         }
         if let Some(glance) = &mut self.glance {
             glance.begin_epoch();
         }
+    }
+
+    /// Visits these profiles in turn; gives the number of those that moved.
+    pub(super) fn visit(&mut self, order: &[u32]) -> usize {
         vectorised(
             #[inline(always)]
             || {
@@ -609,8 +613,8 @@ impl<'a> Reassignment<'a> {
                 stay = stay.max(staying(mass(entry.row, from), v, self.heavy));
             }
             change.fall_to += omega * (single + shared - join_to).max(0.0);
-            change.fall_from += omega * join_from;
-            change.rise_to += omega * stay_to;
+            change.fall_from += omega * join_from.max(0.0);
+            change.rise_to += omega * stay_to.max(0.0);
             change.rise_from += omega * (stay - stay_from).max(0.0);
         }
         change

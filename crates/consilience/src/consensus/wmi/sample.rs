@@ -38,7 +38,7 @@ impl Sample {
     ///
     /// $$ \sum_q \omega_q \Bigl( \ln n^q_c - \sum_{j \in q} p_j \ln T_{cj} \Bigr), $$
     ///
-    /// $T$ being the sample's, and half a point more.
+    /// $T$ and $n$ being the sample's, and half a point more.
     pub(super) fn extend(
         &self,
         all: &Profiles,
@@ -66,13 +66,21 @@ impl Sample {
     /// $\omega_q (\ln n^q_c - \ln T_{cj})$, a row for every cluster $j$ of a member and a column for
     /// every $c$.
     fn costs(&self, omega: &[f64], labels: &[u32], k: usize) -> Matrix {
-        let chosen = Matrix::from_fn(labels.len(), k, |s, c| f64::from(labels[s] as usize == c));
-        let mut costs = self.profiles.group_sums(&chosen, self.profiles.weights());
+        /// Of a cluster that nobody is in, which would cost nothing.
+        const EMPTY: f64 = 1e30;
+        let mut costs = Matrix::zeros(self.profiles.n_clusters(), k);
+        let mut used = vec![false; k];
+        for (s, &label) in labels.iter().enumerate() {
+            let (c, weight) = (label as usize, self.profiles.weights()[s]);
+            used[c] = true;
+            self.profiles.for_each_entry(s, |_, j, p| costs[(j, c)] += weight * p);
+        }
         for (member, omega) in self.profiles.members().iter().zip(omega) {
             for c in 0..k {
                 let n: f64 = member.clusters.clone().map(|j| costs[(j, c)]).sum();
                 for j in member.clusters.clone() {
-                    costs[(j, c)] = omega * ((n + 0.5).ln() - (costs[(j, c)] + 0.5).ln());
+                    let cost = omega * ((n + 0.5).ln() - (costs[(j, c)] + 0.5).ln());
+                    costs[(j, c)] = if used[c] { cost } else { EMPTY };
                 }
             }
         }

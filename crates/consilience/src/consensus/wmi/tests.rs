@@ -96,6 +96,7 @@ fn passes(
         .map(|_| {
             let order = rng.permutation(profiles.len());
             order.chunks(5).for_each(|part| {
+                search.begin_epoch();
                 search.visit(part);
             });
             search.labels().to_vec()
@@ -442,6 +443,9 @@ fn a_sample_says_where_the_others_begin() {
             (0..chosen.len()).filter(inside).map(|s| sample.profiles.weights()[s]).sum::<f64>()
                 + 0.5
         };
+        // Nobody begins where nobody of the sample is.
+        let in_two: Vec<u32> = chosen.iter().map(|label| label % 2).collect();
+        assert!(sample.extend(&all, &omega, &in_two, k).iter().all(|&label| label < 2));
         let mut kept = 0;
         for s in 0..all.len() {
             let same = |t: &usize| {
