@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::base::distance::{check_columns, inertia};
 use crate::base::kmeans::inertia_of_sparse;
-use crate::base::predict::{nearest_centres, nearest_centres_sparse};
+use crate::base::predict::{frame_of, nearest_centres_sparse, nearest_in_frame};
 use crate::base::sparse_matrix::SparseMatrix;
 use crate::base::start::{Rows, Start, centres_at, random_rows};
 use crate::base::table::{Float, Table};
@@ -116,14 +116,26 @@ impl MiniBatch {
         rng: &mut Rng,
     ) -> Result<MiniBatchFit> {
         let data = data.into();
-        data.check()?;
-        let centres = self.learn(&data, run, rng, |drawn, centres| {
-            let sample = data.select_rows(drawn);
-            nearest_centres(Table::new(drawn.len(), data.ncols(), &sample), centres, run)
-        })?;
-        let labels = nearest_centres(data, &centres, run)?;
+        let (centres, labels) = self.cluster(data, run, rng)?;
         let inertia = run.install(|| inertia(&data, None, &centres, &labels));
         Ok(MiniBatchFit { centres, labels, inertia })
+    }
+
+    /// Centres and labels alone, for which the table is read twice.
+    pub(crate) fn cluster<T: Float>(
+        &self,
+        data: Table<'_, T>,
+        run: &Run,
+        rng: &mut Rng,
+    ) -> Result<(Matrix, Vec<u32>)> {
+        let frame = frame_of(&data, run)?;
+        let centres = self.learn(&data, run, rng, |drawn, centres| {
+            let sample = data.select_rows(drawn);
+            let sample = Table::new(drawn.len(), data.ncols(), &sample);
+            nearest_in_frame(&sample, &frame, centres, run)
+        })?;
+        let labels = nearest_in_frame(&data, &frame, &centres, run)?;
+        Ok((centres, labels))
     }
 
     /// Clusters the rows of a sparse table without writing out more than one at a time. Labels and

@@ -21,10 +21,25 @@ pub fn nearest_centres<'a, T: Float>(
     let data = data.into();
     Table::from(centres).check()?;
     check_columns(data.ncols(), centres)?;
+    nearest_in_frame(&data, &frame_of(&data, run)?, centres, run)
+}
+
+/// Reads the table and makes the frame in which its rows, all or some, are searched.
+pub(super) fn frame_of<T: Float>(data: &Table<'_, T>, run: &Run) -> Result<Frame> {
+    let stats = run.install(|| Stats::new(data, None, run))?;
+    Ok(Frame::new(stats.mean(), stats.largest()))
+}
+
+/// The nearest of `centres`, which are of the table's width, for every row; the frame is that of the
+/// rows or of more than them.
+pub(super) fn nearest_in_frame<T: Float>(
+    data: &Table<'_, T>,
+    frame: &Frame,
+    centres: &Matrix,
+    run: &Run,
+) -> Result<Vec<u32>> {
     run.install(|| {
-        let stats = Stats::new(&data, None, run)?;
-        let frame = Frame::new(stats.mean(), stats.largest());
-        let packed = PackedCentres::new(centres, &frame);
+        let packed = PackedCentres::new(centres, frame);
         let mut labels = vec![0; data.nrows()];
         labels.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, labels)| {
             run.check()?;
