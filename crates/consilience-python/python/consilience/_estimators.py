@@ -301,7 +301,9 @@ class ConsensusClustering(_Consensus):
             names = (self.base.replace("-", "_"), str(self.scheme).replace("-", "_"))
             return names[0] in ("kmeans", "minibatch_kmeans") or names[1] == "random_projection"
         given = self.base if isinstance(self.base, Sequence) else [self.base]
-        return all(get_tags(clusterer).input_tags.sparse for clusterer in given)
+        # A clusterer need not be of scikit-learn's classes; one that says nothing takes dense tables.
+        said = (hasattr(clusterer, "__sklearn_tags__") and not isinstance(clusterer, type) for clusterer in given)
+        return all(said) and all(get_tags(clusterer).input_tags.sparse for clusterer in given)
 
     def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any]]:
         self._models: Models | list[Any]
