@@ -54,6 +54,12 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Bytes of a copy of the profiles, labels being bytes.
+    pub(super) fn copy(&self) -> u64 {
+        let entries = if self.soft { 12 * self.total_clusters } else { 0 };
+        self.u as u64 * (self.r + 12 + entries) as u64
+    }
+
     /// The shape of these profiles.
     pub fn of(profiles: &Profiles) -> Self {
         Shape {

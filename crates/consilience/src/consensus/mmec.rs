@@ -213,9 +213,10 @@ impl ConsensusMethod for Mmec {
     }
 
     fn cost(&self, shape: &Shape) -> u64 {
-        // The responsibilities that every run starts from, and tables with their partial sums.
+        // The responsibilities that every run starts from, and tables with their partial sums; the
+        // heaviest profiles and the rest.
         let k = self.0.k as u64;
-        8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64)
+        8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64) + shape.copy()
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {

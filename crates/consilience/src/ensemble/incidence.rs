@@ -549,14 +549,17 @@ fn add_to_clusters<const B: usize, C: Code>(
     at: usize,
 ) {
     let lanes = row.len();
-    let row: &[Lane; B] = row[at..at + B].try_into().expect("B lanes");
+    let row: [Lane; B] = row[at..at + B].try_into().expect("B lanes");
     for (code, &first) in codes.iter().zip(first) {
         if let Some(c) = code.index() {
             let from = (first as usize + c) * lanes + at;
             let sums: &mut [Lane; B] = (&mut sums[from..from + B]).try_into().expect("B lanes");
-            for (sums, row) in sums.iter_mut().zip(row) {
-                sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+            // All are read before any is written: else numbers are added one by one.
+            let mut next = *sums;
+            for (next, row) in next.iter_mut().zip(&row) {
+                next.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
             }
+            *sums = next;
         }
     }
 }

@@ -25,6 +25,32 @@ pub(super) fn digamma_parts(x: f64) -> (f64, f64) {
     (z, -(slope / p) - (0.5 * inverse + series))
 }
 
+/// $\psi(x) = \ln z + t$ and $\ln\Gamma(x) = (z - \tfrac12) \ln z + g - \ln P(x)$ with one $z$.
+pub(super) struct Parts {
+    pub(super) z: f64,
+    /// $t$.
+    pub(super) digamma: f64,
+    /// $g$.
+    pub(super) ln_gamma: f64,
+    /// $P(x)$.
+    pub(super) rising: f64,
+}
+
+/// The parts of $\psi(x)$ and $\ln\Gamma(x)$.
+#[inline(always)]
+pub(super) fn parts(x: f64) -> Parts {
+    const HALF_LN_TAU: f64 = 0.918_938_533_204_672_7;
+    let (z, digamma) = digamma_parts(x);
+    let inverse = 1.0 / z;
+    let q = inverse * inverse;
+    let series = inverse
+        * (1.0 / 12.0
+            - q * (1.0 / 360.0
+                - q * (1.0 / 1260.0
+                    - q * (1.0 / 1680.0 - q * (1.0 / 1188.0 - q * (691.0 / 360_360.0))))));
+    Parts { z, digamma, ln_gamma: series + HALF_LN_TAU - z, rising: rising(x).0 }
+}
+
 /// $\psi(x)$.
 #[inline(always)]
 pub(super) fn digamma(x: f64) -> f64 {
@@ -35,17 +61,8 @@ pub(super) fn digamma(x: f64) -> f64 {
 /// $\ln\Gamma(x)$.
 #[inline(always)]
 pub(super) fn ln_gamma(x: f64) -> f64 {
-    const HALF_LN_TAU: f64 = 0.918_938_533_204_672_7;
-    let z = x + 10.0;
-    let inverse = 1.0 / z;
-    let q = inverse * inverse;
-    let series = inverse
-        * (1.0 / 12.0
-            - q * (1.0 / 360.0
-                - q * (1.0 / 1260.0
-                    - q * (1.0 / 1680.0 - q * (1.0 / 1188.0 - q * (691.0 / 360_360.0))))));
-    let at_z = (z - 0.5) * ln_branchless(z) - z + HALF_LN_TAU + series;
-    at_z - ln_branchless(rising(x).0)
+    let Parts { z, ln_gamma, rising, .. } = parts(x);
+    (z - 0.5) * ln_branchless(z) + ln_gamma - ln_branchless(rising)
 }
 
 /// $P(x)$ and $P'(x)$.

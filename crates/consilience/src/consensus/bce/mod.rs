@@ -37,9 +37,9 @@
 //!   hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a hundredth of the members'
 //!   own shares lest a label that the sample lacks stay next to impossible. Most of its steps look at
 //!   the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others as they were. Where these
-//!   steps gain no more all are visited; it ends when the bound at a visit is hardly above that at the
-//!   last one, by `tol`. So an iteration is then a visit to all, and the restarts' bounds are those of
-//!   the sample.
+//!   steps gain less than `tol`, but after six at least, all are visited; it ends when the steps since
+//!   the last visit gained less than `tol` each. So an iteration is then a visit to all, and the
+//!   restarts' bounds are those of the sample.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
 //! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
@@ -92,6 +92,9 @@ const HEAVY: usize = 4096;
 const SAMPLE_SWEEPS: usize = 2;
 const SAMPLE_TOL: f64 = 100.0;
 const SAMPLE_BLUR: f64 = 0.01;
+
+/// Steps between visits to all profiles, at least: about as long as a visit.
+const BETWEEN_VISITS: usize = 6;
 
 /// What [`SETTLED`] is where there are many profiles: more sweeps gain less than the next step.
 const NEARLY_SETTLED: f64 = 1e-2;
@@ -237,7 +240,8 @@ impl ConsensusMethod for Bce {
     fn cost(&self, shape: &Shape) -> u64 {
         let k = self.0.k as u64;
         let a_fit = shape.u as u64 * k + 20 * shape.total_clusters as u64 * k;
-        8 * (FITS_HELD * a_fit + shape.u as u64 * k)
+        // Of many profiles the heaviest and the rest are copied.
+        8 * (FITS_HELD * a_fit + shape.u as u64 * k) + shape.copy()
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
@@ -407,7 +411,7 @@ impl Bce {
         let [heavy, light] = [&parts[0].profiles, &parts[1].profiles];
         let (mut of_heavy, mut of_light) = (model.even(heavy), model.even(light));
         let mut trace: Vec<f64> = Vec::new();
-        let mut steps = 0;
+        let (mut steps, mut since) = (0, 0);
         let mut heavy_sums = self.sweep(heavy, &model, &mut of_heavy, NEARLY_SETTLED, run)?;
         let stop = loop {
             let light_sums = self.sweep(light, &model, &mut of_light, NEARLY_SETTLED, run)?;
@@ -415,20 +419,21 @@ impl Bce {
             let least = self.0.tol * bound.abs();
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
             trace.push(bound);
-            if gain <= least {
+            if gain <= least * since as f64 {
                 break Stop::Converged;
             }
             if steps == self.0.max_iter {
                 break Stop::MaxIterations;
             }
+            since = 0;
             let mut reached = f64::NEG_INFINITY;
             while steps < self.0.max_iter {
-                steps += 1;
+                (steps, since) = (steps + 1, since + 1);
                 self.improve(&mut model, &heavy_sums.plus(&light_sums), profiles);
                 heavy_sums = self.sweep(heavy, &model, &mut of_heavy, NEARLY_SETTLED, run)?;
                 let others = model.expected(&light_sums, light.total_weight());
                 let height = heavy_sums.bound + others + self.prior(profiles, &model.beta);
-                if height - reached <= least {
+                if since >= BETWEEN_VISITS && height - reached <= least {
                     break;
                 }
                 reached = height;
@@ -607,8 +612,7 @@ impl<'a> Sweeps<'a> {
                         }
                     }
                     gamma.copy_from_slice(object.gamma());
-                    bound += w * object.bound();
-                    object.add_log_theta(w, &mut log_theta);
+                    bound += w * object.bound(w, &mut log_theta);
                     object.add_labels(profiles, s, w, &mut by_cluster);
                 }
             },

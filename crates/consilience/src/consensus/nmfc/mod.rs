@@ -42,8 +42,8 @@
 //!   starts at random instead and keeps the start whose partition $Y$ has the least
 //!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
 //! * *Starts on a sample.* Of more than 4,096 profiles the start from k-means is followed on a
-//!   systematic sample of as many by weight, until labels stand still or for four fifths of `max_iter`,
-//!   and then with all, until they stand still or for what is left of `max_iter`. The rows of $Q$ that
+//!   systematic sample of as many by weight, until labels stand still or for seven eighths of
+//!   `max_iter`, and then with all, until they stand still or for an eighth of it. The rows of $Q$ that
 //!   this begins with are the indicator's after the rule was applied to each fifteen times, with the
 //!   sample's $X$ and $X^T X$. (The k-means itself starts on a sample of 10,000.)
 //! * *Missing labels.* An object that a member does not label is together with none there.
@@ -128,6 +128,9 @@ const STILL: usize = 20;
 
 /// All profiles take part in every step; above, first a sample of so many.
 const STARTED: usize = 4096;
+
+/// One step in so many is kept for all profiles.
+const LAST: usize = 8;
 
 /// How often the rule is applied to a row of $Q$ that the sample did not have.
 const EXTENDED: usize = 15;
@@ -314,10 +317,9 @@ impl Nmfc {
         let some = problem.profiles.selected(&rows, weights);
         let of_some = Problem::new(&some, k);
         let taken = Matrix::from_fn(rows.len(), k, |i, j| q[(rows[i] as usize, j)]);
-        let most = max_iter * 4 / 5;
-        let found = self.descend_for(&of_some, of_some.start(&taken), most, run)?;
-        let left = max_iter - found.trace.len();
-        self.descend_for(problem, problem.extended(q, found.state), left, run)
+        let last = max_iter.div_ceil(LAST);
+        let found = self.descend_for(&of_some, of_some.start(&taken), max_iter - last, run)?;
+        self.descend_for(problem, problem.extended(q, found.state), last, run)
     }
 
     /// Follows `state` to its end, for at most `max_iter` steps.
@@ -586,22 +588,23 @@ fn apply_rule(q: &mut [f64], next: &mut [f64], c: &[f64]) {
 /// [`apply_rule`] for rows of `B` lanes, few enough to stay in registers.
 #[inline(always)]
 fn narrow_rule<const B: usize>(q: &mut [Lane], next: &mut [Lane], c: &[Lane]) {
-    let q: &mut [Lane; B] = q.try_into().expect("B lanes");
-    let next: &mut [Lane; B] = next.try_into().expect("B lanes");
+    let own: [Lane; B] = (&*q).try_into().expect("B lanes");
+    let mut row: [Lane; B] = (&*next).try_into().expect("B lanes");
     let mut image = [[TINY; LANES]; B];
-    for (x, c) in q.as_flattened().iter().zip(c.as_chunks::<B>().0) {
+    for (x, c) in own.as_flattened().iter().zip(c.as_chunks::<B>().0) {
         for (image, c) in image.iter_mut().zip(c) {
             for l in 0..LANES {
                 image[l] += x * c[l];
             }
         }
     }
-    for (next, (own, image)) in next.iter_mut().zip(q.iter().zip(&image)) {
+    for (row, (own, image)) in row.iter_mut().zip(own.iter().zip(&image)) {
         for l in 0..LANES {
-            next[l] = own[l] * (next[l] / image[l]).sqrt();
+            row[l] = own[l] * (row[l] / image[l]).sqrt();
         }
     }
-    *q = *next;
+    q.copy_from_slice(&row);
+    next.copy_from_slice(&row);
 }
 
 /// [`apply_rule`] for rows of any length.
@@ -643,9 +646,12 @@ fn add_square(sums: &mut [f64], w: f64, q: &[f64]) {
 /// [`add_square`] for rows of `B` lanes.
 #[inline(always)]
 fn narrow_square<const B: usize>(sums: &mut [Lane], w: f64, q: &[Lane]) {
-    let q: &[Lane; B] = q.try_into().expect("B lanes");
+    let q: [Lane; B] = q.try_into().expect("B lanes");
     for (x, sums) in q.as_flattened().iter().zip(sums.as_chunks_mut::<B>().0) {
-        add_scaled(sums, w * x, q);
+        // All are read before any is written: else numbers are added one by one.
+        let mut next = *sums;
+        add_scaled(&mut next, w * x, &q);
+        *sums = next;
     }
 }
 
