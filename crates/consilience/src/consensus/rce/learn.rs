@@ -25,7 +25,7 @@ use crate::consensus::rce::kernel::{DELTA, Entries, Stretch, TILE, is_frozen};
 use crate::consensus::rce::pairs::Pairs;
 use crate::error::Result;
 use crate::linalg::{
-    Eigen, Matrix, eigen, eigenvalues, product_into, symmetric_product_into, vectorised,
+    Eigen, Matrix, eigen, eigenvalues, products_of_parts_into, symmetric_product_into, vectorised,
 };
 use crate::run::Run;
 
@@ -175,31 +175,35 @@ impl<'a> Learner<'a> {
             row.iter_mut().zip(&roots).for_each(|(x, b)| *x *= a / b);
         });
         run.check()?;
-        let mut minus = Matrix::zeros(u, u);
-        symmetric_product_into(&mut minus, vectors.as_faer().transpose(), vectors.as_faer());
+        let mut signed = Matrix::zeros(u, u);
+        symmetric_product_into(&mut signed, vectors.as_faer().transpose(), vectors.as_faer());
         run.check()?;
-        // `minus` is -R now; both parts of D, with the factor 2, are made of it.
-        let mut plus = vectors;
+        // This is -R. D, with the factor 2, is written over it but for the diagonal, which belongs
+        // partly to D+ and partly to D-.
         let scale = 2.0 * self.penalties.rank;
-        let rows = plus.as_mut_slice().par_chunks_exact_mut(u);
-        rows.zip(minus.as_mut_slice().par_chunks_exact_mut(u)).enumerate().for_each(
-            |(s, (plus, minus))| {
-                let own = minus[s];
-                for ((plus, minus), w) in plus.iter_mut().zip(minus.iter_mut()).zip(weights) {
-                    let r = -*minus;
-                    *plus = scale * w * r.max(0.0);
-                    *minus = scale * w * (-r).max(0.0);
-                }
+        let rows = signed.as_mut_slice().par_chunks_exact_mut(u).enumerate();
+        let diagonal: Vec<(f64, f64)> = rows
+            .map(|(s, row)| {
+                let own = row[s];
+                row.iter_mut().zip(weights).for_each(|(x, w)| *x *= -scale * w);
+                row[s] = 0.0;
                 let one = weights[s].min(1.0);
-                plus[s] = scale * (top - one * own).max(0.0);
-                minus[s] = scale * (weights[s] - one) * own;
+                (scale * (top - one * own).max(0.0), scale * (weights[s] - one) * own)
+            })
+            .collect();
+        let (mut plus, mut minus) = (vectors, Matrix::zeros(u, u));
+        products_of_parts_into(&mut plus, &mut minus, &signed, &self.consensus);
+        let rows = self.consensus.as_slice().par_chunks_exact(u).zip(diagonal);
+        let parts = plus.as_mut_slice().par_chunks_exact_mut(u);
+        parts.zip(minus.as_mut_slice().par_chunks_exact_mut(u)).zip(rows).for_each(
+            |((plus, minus), (row, (own_plus, own_minus)))| {
+                for ((plus, minus), x) in plus.iter_mut().zip(minus).zip(row) {
+                    *plus += own_plus * x;
+                    *minus += own_minus * x;
+                }
             },
         );
-        let mut out = Matrix::zeros(u, u);
-        product_into(&mut out, plus.as_faer(), self.consensus.as_faer());
-        run.check()?;
-        product_into(&mut plus, minus.as_faer(), self.consensus.as_faer());
-        Ok((out, plus, penalty))
+        Ok((plus, minus, penalty))
     }
 
     /// Rule (11) for every contested entry: `next` holds $2 D^+ \tilde A$, over which the new entries

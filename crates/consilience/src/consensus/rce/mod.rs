@@ -54,7 +54,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(u^3)$ an iteration for hard members, one eigendecomposition and three matrix products and
+//! Time $O(u^3)$ an iteration for hard members, one eigendecomposition and two matrix products and
 //! little else, and $O(u^2 K)$ more for soft ones; memory five to six $u \times u$ matrices. One
 //! decomposition cannot be interrupted; cancelling is noticed between the steps of an iteration.
 
