@@ -108,11 +108,12 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn new(panels: &'a Panels) -> Self {
+        let panel = vec![Line::ZERO; DEPTH].into_boxed_slice();
         Block {
             panels,
             groups: (0..GROUPS).map(|_| Group::new()).collect(),
             tiles: vec![[[Line::ZERO; ROWS]; 2]; panels.across() * GROUPS],
-            panel: Box::new([Line::ZERO; DEPTH]),
+            panel: panel.try_into().expect("as many lines"),
         }
     }
 

@@ -3,7 +3,7 @@
 use statrs::function::gamma::{digamma, ln_gamma};
 
 /// Where $\alpha_h$ may lie. Outside, the model hardly changes and its logarithms lose their digits.
-const ALPHA: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
+pub(super) const ALPHA: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
 
 /// What $\alpha$ should make large, a unit of weight.
 fn alpha_objective(alpha: &[f64], mean: &[f64]) -> f64 {

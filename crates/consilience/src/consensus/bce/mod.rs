@@ -36,10 +36,11 @@
 //!   many by weight, with at most two sweeps a step, and the best until a step gains less than a
 //!   hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a hundredth of the members'
 //!   own shares lest a label that the sample lacks stay next to impossible. Most of its steps look at
-//!   the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others as they were. Where these
-//!   steps gain less than `tol`, but after six at least, all are visited; it ends when the steps since
-//!   the last visit gained less than `tol` each. So an iteration is then a visit to all, and the
-//!   restarts' bounds are those of the sample.
+//!   the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others as they were, and they
+//!   [go farther](visits) than the model that suits the sums best while that gains. Sweeps end when no
+//!   $\gamma_{ih}$ changes by more than 0.01. Where steps gain less than `tol`, but after six at least,
+//!   all are visited; it ends when the steps since the last visit gained less than `tol` each. So an
+//!   iteration is then a visit to all, and the restarts' bounds are those of the sample.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
 //! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
@@ -53,6 +54,7 @@
 mod alpha;
 mod gamma;
 mod object;
+mod visits;
 
 use std::borrow::Cow;
 
@@ -66,7 +68,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{Part, Profiles, argmax, heaviest, sample};
+use crate::ensemble::{Profiles, argmax, heaviest, sample};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
@@ -87,17 +89,9 @@ const STARTED: usize = 2048;
 const HEAVY: usize = 4096;
 
 /// Starts on a sample make at most so many sweeps a step and stop at so many times `tol`: what they
-/// find is but a start. It then has so much of its tables replaced by the shares of the members'
-/// clusters, as a label that the sample lacks would stay next to impossible for many steps.
+/// find is but a start.
 const SAMPLE_SWEEPS: usize = 2;
 const SAMPLE_TOL: f64 = 100.0;
-const SAMPLE_BLUR: f64 = 0.01;
-
-/// Steps between visits to all profiles, at least: about as long as a visit.
-const BETWEEN_VISITS: usize = 6;
-
-/// What [`SETTLED`] is where there are many profiles: more sweeps gain less than the next step.
-const NEARLY_SETTLED: f64 = 1e-2;
 
 /// How much of an object a given start leaves to the other clusters.
 const START_BLUR: f64 = 0.1;
@@ -399,55 +393,6 @@ impl Bce {
         Bce(BceParams { sweeps, tol: SAMPLE_TOL * self.0.tol, ..self.0.clone() })
     }
 
-    /// Steps from `model` on, most of them over the heaviest profiles only: what belongs to the others
-    /// stays as it was when they were last visited. The bounds at the visits to all never fall.
-    fn climb_by_visits(
-        &self,
-        profiles: &Profiles,
-        mut model: Model,
-        parts: &[Part; 2],
-        run: &Run,
-    ) -> Result<Fit> {
-        let [heavy, light] = [&parts[0].profiles, &parts[1].profiles];
-        let (mut of_heavy, mut of_light) = (model.even(heavy), model.even(light));
-        let mut trace: Vec<f64> = Vec::new();
-        let (mut steps, mut since) = (0, 0);
-        let mut heavy_sums = self.sweep(heavy, &model, &mut of_heavy, NEARLY_SETTLED, run)?;
-        let stop = loop {
-            let light_sums = self.sweep(light, &model, &mut of_light, NEARLY_SETTLED, run)?;
-            let bound = heavy_sums.bound + light_sums.bound + self.prior(profiles, &model.beta);
-            let least = self.0.tol * bound.abs();
-            let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
-            trace.push(bound);
-            if gain <= least * since as f64 {
-                break Stop::Converged;
-            }
-            if steps == self.0.max_iter {
-                break Stop::MaxIterations;
-            }
-            since = 0;
-            let mut reached = f64::NEG_INFINITY;
-            while steps < self.0.max_iter {
-                (steps, since) = (steps + 1, since + 1);
-                self.improve(&mut model, &heavy_sums.plus(&light_sums), profiles);
-                heavy_sums = self.sweep(heavy, &model, &mut of_heavy, NEARLY_SETTLED, run)?;
-                let others = model.expected(&light_sums, light.total_weight());
-                let height = heavy_sums.bound + others + self.prior(profiles, &model.beta);
-                if since >= BETWEEN_VISITS && height - reached <= least {
-                    break;
-                }
-                reached = height;
-            }
-        };
-        let mut gamma = Matrix::zeros(profiles.len(), self.0.k);
-        for (part, rows) in parts.iter().zip([&of_heavy, &of_light]) {
-            for (&s, row) in part.rows.iter().zip(rows.iter_rows()) {
-                gamma.row_mut(s as usize).copy_from_slice(row);
-            }
-        }
-        Ok(Fit { state: State { model, gamma }, trace, stop })
-    }
-
     /// The model that suits these sums best; $\alpha$ a few steps nearer.
     fn improve(&self, model: &mut Model, sums: &Sums, profiles: &Profiles) {
         model.beta = self.beta(profiles, &sums.by_cluster);
@@ -476,12 +421,7 @@ impl Bce {
         let mut beta = Matrix::from_fn(by_cluster.nrows(), by_cluster.ncols(), |c, h| {
             by_cluster[(c, h)] + smoothing
         });
-        for member in profiles.members() {
-            for h in 0..beta.ncols() {
-                let sum: f64 = member.clusters.clone().map(|c| beta[(c, h)]).sum();
-                member.clusters.clone().for_each(|c| beta[(c, h)] /= sum);
-            }
-        }
+        normalise(&mut beta, profiles);
         beta
     }
 
@@ -520,15 +460,12 @@ impl Bce {
     }
 }
 
-impl Sums {
-    fn plus(&self, other: &Sums) -> Sums {
-        let add = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
-        let (rows, columns) = (self.by_cluster.nrows(), self.by_cluster.ncols());
-        let by_cluster = add(self.by_cluster.as_slice(), other.by_cluster.as_slice());
-        Sums {
-            by_cluster: Matrix::from_vec(rows, columns, by_cluster),
-            log_theta: add(&self.log_theta, &other.log_theta),
-            bound: self.bound + other.bound,
+/// Brings every member's entries in each column to sum 1.
+fn normalise(beta: &mut Matrix, profiles: &Profiles) {
+    for member in profiles.members() {
+        for h in 0..beta.ncols() {
+            let sum: f64 = member.clusters.clone().map(|c| beta[(c, h)]).sum();
+            member.clusters.clone().for_each(|c| beta[(c, h)] /= sum);
         }
     }
 }
@@ -541,31 +478,10 @@ impl Model {
         Matrix::from_fn(profiles.len(), k, even)
     }
 
-    /// The model with $\beta$ mixed with a little of the members' own shares.
-    fn blurred(&self, profiles: &Profiles) -> Self {
-        let weights = profiles.cluster_weights();
-        let mut beta = self.beta.clone();
-        for member in profiles.members() {
-            let known: f64 = weights[member.clusters.clone()].iter().sum();
-            for c in member.clusters.clone() {
-                let share = SAMPLE_BLUR * weights[c] / known;
-                beta.row_mut(c).iter_mut().for_each(|x| *x = (1.0 - SAMPLE_BLUR) * *x + share);
-            }
-        }
-        Model { alpha: self.alpha.clone(), beta }
-    }
-
     /// The part of an object's bound that hangs on $\alpha$ alone.
     fn constant(&self) -> f64 {
         let alpha = &self.alpha;
         ln_gamma(alpha.iter().sum()) - alpha.iter().map(|&a| ln_gamma(a)).sum::<f64>()
-    }
-
-    /// What hangs on the model in the bound of objects of this weight, given their sums.
-    fn expected(&self, sums: &Sums, weight: f64) -> f64 {
-        let alpha = self.alpha.iter().zip(&sums.log_theta).map(|(a, sum)| a * sum).sum::<f64>();
-        let pairs = self.beta.as_slice().iter().zip(sums.by_cluster.as_slice());
-        weight * self.constant() + alpha + pairs.map(|(beta, sum)| sum * beta.ln()).sum::<f64>()
     }
 }
 

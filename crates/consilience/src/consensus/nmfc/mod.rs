@@ -41,11 +41,11 @@
 //!   unit length; an exact 0 would never move. The papers leave the start open. `init=random`
 //!   starts at random instead and keeps the start whose partition $Y$ has the least
 //!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
-//! * *Starts on a sample.* Of more than 4,096 profiles the start from k-means is followed on a
-//!   systematic sample of as many by weight, until labels stand still or for seven eighths of
-//!   `max_iter`, and then with all, until they stand still or for an eighth of it. The rows of $Q$ that
-//!   this begins with are the indicator's after the rule was applied to each fifteen times, with the
-//!   sample's $X$ and $X^T X$. (The k-means itself starts on a sample of 10,000.)
+//! * *Starts on a sample.* Of more than 4,096 profiles a systematic sample of as many by weight is
+//!   clustered by k-means and followed until labels stand still or for seven eighths of `max_iter`;
+//!   then all, until a step changes the labels of at most a thousandth of the objects or for an eighth
+//!   of `max_iter`. A row of $Q$ begins where the rule leaves it alone, given the sample's $X$ and
+//!   $X^T X$, and once more given those of all.
 //! * *Missing labels.* An object that a member does not label is together with none there.
 //!
 //! # Cost
@@ -62,7 +62,7 @@ use crate::consensus::method::{
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
 use crate::ensemble::{MISSING, Profiles, argmax, drawn};
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, minimise_on_simplex, product, vectorised};
+use crate::linalg::{Matrix, minimise_on_simplex, product};
 use crate::rng::Stream;
 use crate::run::Run;
 use crate::setters::setters;
@@ -123,17 +123,17 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 /// What an object's entry in another cluster than its own starts with, against 1 in its own.
 const BLUR: f64 = 0.05;
 
-/// Labels must stand still for so many steps, and weights are learned after so many.
-const STILL: usize = 20;
-
 /// All profiles take part in every step; above, first a sample of so many.
 const STARTED: usize = 4096;
 
 /// One step in so many is kept for all profiles.
 const LAST: usize = 8;
 
-/// How often the rule is applied to a row of $Q$ that the sample did not have.
-const EXTENDED: usize = 15;
+/// A row of $Q$ that the sample did not have is settled in at most so many turns over its entries, ...
+const SETTLING: usize = 8;
+
+/// ... which end with at least this share of the largest.
+const FAINT: f64 = 1e-4;
 
 /// The most iterations of the k-means at the start.
 const ROUNDS: usize = 300;
@@ -237,17 +237,10 @@ impl ConsensusMethod for Nmfc {
                 check_start(labels, p.k)?;
                 self.descend(&problem, &problem.blurred(labels), run)?
             }
-            (None, NmfcInit::ConsensusRows) => {
-                run.tick("k-means on the consensus matrix", 0, None)?;
-                let rows = RowKMeans::new(profiles, Rows::Coassociation, p.k.min(profiles.len()));
-                let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
-                let (kmeans, _) = rows.fit(None, effort, run)?;
-                let q = problem.blurred(&kmeans.labels);
-                match drawn(profiles, STARTED) {
-                    Some(part) => self.descend_by_sample(&problem, &q, part, run)?,
-                    None => self.descend(&problem, &q, run)?,
-                }
-            }
+            (None, NmfcInit::ConsensusRows) => match drawn(profiles, STARTED) {
+                Some(part) => self.descend_by_sample(&problem, part, run)?,
+                None => self.descend(&problem, &self.kmeans(&problem, run)?, run)?,
+            },
             (None, NmfcInit::Random) => {
                 let descend = |i: usize| {
                     let mut rng = run.rng(Stream::Restart(i as u64));
@@ -261,12 +254,7 @@ impl ConsensusMethod for Nmfc {
                 best_of_restarts("factorising", p.restarts, run, descend, of)?.0.1
             }
         };
-        let mut membership = won.state.rows(p.k);
-        for s in 0..membership.nrows() {
-            let row = membership.row_mut(s);
-            let sum: f64 = row.iter().sum();
-            row.iter_mut().for_each(|x| *x /= sum);
-        }
+        let membership = won.state.memberships(p.k);
         let mut consensus = Consensus::from_labels(won.labels, p.k);
         consensus.membership = Some(membership);
         consensus.convergence = Convergence {
@@ -300,56 +288,85 @@ struct Descent {
 }
 
 impl Nmfc {
-    /// Follows `q` to its end.
-    fn descend(&self, problem: &Problem<'_>, q: &Matrix, run: &Run) -> Result<Descent> {
-        self.descend_for(problem, problem.start(q), self.0.max_iter, run)
+    /// $Q$ from k-means on the rows of $S$.
+    fn kmeans(&self, problem: &Problem<'_>, run: &Run) -> Result<Matrix> {
+        run.tick("k-means on the consensus matrix", 0, None)?;
+        let (p, profiles) = (&self.0, problem.profiles);
+        let rows = RowKMeans::new(profiles, Rows::Coassociation, p.k.min(profiles.len()));
+        let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
+        let (kmeans, _) = rows.fit(None, effort, run)?;
+        Ok(problem.blurred(&kmeans.labels))
     }
 
-    /// Follows the rows of `q` that belong to a sample, then all.
+    /// Follows `q` to its end.
+    fn descend(&self, problem: &Problem<'_>, q: &Matrix, run: &Run) -> Result<Descent> {
+        self.descend_for(problem, problem.start(q), self.0.max_iter, Still::ALL, run)
+    }
+
+    /// Starts and follows a sample, then all.
     fn descend_by_sample(
         &self,
         problem: &Problem<'_>,
-        q: &Matrix,
         (rows, weights): (Vec<u32>, Vec<f64>),
         run: &Run,
     ) -> Result<Descent> {
         let (k, max_iter) = (self.0.k, self.0.max_iter);
         let some = problem.profiles.selected(&rows, weights);
         let of_some = Problem::new(&some, k);
-        let taken = Matrix::from_fn(rows.len(), k, |i, j| q[(rows[i] as usize, j)]);
+        let q = self.kmeans(&of_some, run)?;
         let last = max_iter.div_ceil(LAST);
-        let found = self.descend_for(&of_some, of_some.start(&taken), max_iter - last, run)?;
-        self.descend_for(problem, problem.extended(q, found.state), last, run)
+        let start = of_some.start(&q);
+        let found = self.descend_for(&of_some, start, max_iter - last, Still::ALL, run)?;
+        self.descend_for(problem, problem.extended(found.state), last, Still::NEARLY_ALL, run)
     }
 
-    /// Follows `state` to its end, for at most `max_iter` steps.
+    /// Follows `state` until labels stand still, for at most `max_iter` steps.
     fn descend_for(
         &self,
         problem: &Problem<'_>,
         mut state: State,
         max_iter: usize,
+        enough: Still,
         run: &Run,
     ) -> Result<Descent> {
-        let p = &self.0;
+        let (p, weights) = (&self.0, problem.profiles.weights());
+        let may_change = enough.share * problem.profiles.total_weight();
         let mut labels = state.labels(p.k);
         let mut trace = Vec::new();
         let (mut still, mut weighed) = (0, !p.weighted);
         for step in 1..=max_iter {
             run.tick("factorising", step as u64, Some(max_iter as u64))?;
             problem.step(&mut state);
-            if p.weighted && step % STILL == 0 {
+            if p.weighted && step % enough.steps == 0 {
                 weighed = problem.weigh(&mut state) < 1e-6;
             }
             trace.push(problem.objective(&state));
             let now = state.labels(p.k);
-            still = if now == labels { still + 1 } else { 0 };
+            let changed = now.iter().zip(&labels).zip(weights).filter(|((now, was), _)| now != was);
+            let changed: f64 = changed.map(|(_, w)| w).sum();
+            still = if changed <= may_change { still + 1 } else { 0 };
             labels = now;
-            if still >= STILL && weighed {
+            if still >= enough.steps && weighed {
                 return Ok(Descent { state, labels, trace, stop: Stop::Converged });
             }
         }
         Ok(Descent { state, labels, trace, stop: Stop::MaxIterations })
     }
+}
+
+/// When labels have stood still for long enough.
+#[derive(Clone, Copy, Debug)]
+struct Still {
+    /// For so many steps.
+    steps: usize,
+    /// But for this share of the objects.
+    share: f64,
+}
+
+impl Still {
+    const ALL: Self = Still { steps: 20, share: 0.0 };
+    /// Where a sample has gone before.
+    const NEARLY_ALL: Self = Still { steps: 1, share: 1e-3 };
 }
 
 /// What a step changes.
@@ -375,12 +392,33 @@ impl State {
         rows.with_min_len(1024).map(label).collect()
     }
 
-    /// $Q$.
-    fn rows(&self, k: usize) -> Matrix {
-        let rows = self.q.chunks_exact(k.next_multiple_of(LANES));
-        let entries = rows.clone().flat_map(|row| &row[..k]).copied().collect();
-        Matrix::from_vec(rows.len(), k, entries)
+    /// $Q$ with rows of sum 1.
+    fn memberships(&self, k: usize) -> Matrix {
+        let stride = k.next_multiple_of(LANES);
+        let mut memberships = Matrix::zeros(self.q.len() / stride, k);
+        let rows = memberships.as_mut_slice().par_chunks_exact_mut(k).with_min_len(CHUNK);
+        rows.zip(self.q.par_chunks_exact(stride)).for_each(|(shares, row)| {
+            let sum: f64 = row[..k].iter().sum();
+            shares.iter_mut().zip(row).for_each(|(share, x)| *share = x / sum);
+        });
+        memberships
     }
+}
+
+/// What is done to the rows of $Q$, given the table $\operatorname{diag}(a) X$ and the padded $C$.
+#[derive(Clone, Copy, Debug)]
+enum Rule<'a> {
+    None,
+    /// The rule of the papers.
+    Printed {
+        table: &'a Matrix,
+        c: &'a [f64],
+    },
+    /// That rule until it leaves a row alone.
+    Settled {
+        table: &'a Matrix,
+        c: &'a [f64],
+    },
 }
 
 /// What a step only reads.
@@ -419,55 +457,46 @@ impl<'a> Problem<'a> {
         let a = vec![1.0 / r as f64; r];
         let empty = || Matrix::zeros(0, 0);
         let mut state = State { q: padded(q), d: vec![], a, x: empty(), c: empty(), b: empty() };
-        self.refresh(&mut state, None);
+        self.refresh(&mut state, Rule::None);
         state.d = (0..self.k).map(|j| state.c[(j, j)]).collect();
         state
     }
 
-    /// A state of all profiles from that of a sample: from `q` on every row is brought near to where
-    /// the rule for $Q$ leaves it alone, given the sample's sums.
-    fn extended(&self, q: &Matrix, of_sample: State) -> State {
-        let (k, stride) = (self.k, self.k.next_multiple_of(LANES));
-        let table = self.scaled(&of_sample.x, &of_sample.a);
-        let (mut q, c) = (padded(q), padded(&of_sample.c));
-        q.par_chunks_mut(CHUNK * stride).enumerate().for_each(|(chunk, q)| {
-            let start = chunk * CHUNK;
-            let mut next = vec![0.0; stride];
-            self.profiles.for_each_spread(start..start + q.len() / stride, &table, |s, sums| {
-                let q = &mut q[(s - start) * stride..][..stride];
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        for _ in 0..EXTENDED {
-                            next[..k].copy_from_slice(sums);
-                            apply_rule(q, &mut next, &c);
-                        }
-                    },
-                );
-            });
-        });
-        let mut state = State { q, ..of_sample };
-        self.refresh(&mut state, None);
+    /// A state of all profiles from that of a sample: twice every row is put where the rule for $Q$
+    /// would leave it alone, given the sums of the sample, then those over all.
+    fn extended(&self, of_sample: State) -> State {
+        let stride = self.k.next_multiple_of(LANES);
+        let mut state = State { q: vec![0.0; self.profiles.len() * stride], ..of_sample };
+        for _ in 0..2 {
+            let table = self.scaled(&state.x, &state.a);
+            let c = padded(&state.c);
+            self.refresh(&mut state, Rule::Settled { table: &table, c: &c });
+        }
         state
     }
 
-    /// $X$, $C$ and $B$ from $Q$, after the rule for $Q$ if the table $\operatorname{diag}(a) X$ and
-    /// the padded $C$ that it needs are given.
-    fn refresh(&self, state: &mut State, rule: Option<(&Matrix, &[f64])>) {
+    /// $X$, $C$ and $B$ from $Q$, to which a rule is applied first.
+    fn refresh(&self, state: &mut State, rule: Rule<'_>) {
         let (k, weights) = (self.k, self.profiles.weights());
         let stride = k.next_multiple_of(LANES);
         let none = Matrix::zeros(self.profiles.n_clusters(), k);
-        let (table, c) = rule.unwrap_or((&none, &[]));
+        let table = match rule {
+            Rule::None => &none,
+            Rule::Printed { table, .. } | Rule::Settled { table, .. } => table,
+        };
         let (x, b) = self.profiles.answered_sums_with(
             (table, &vec![0.0; k]),
             &mut state.q,
             k * stride,
             #[inline(always)]
             |s, q, row, b| {
-                if c.is_empty() {
-                    row.copy_from_slice(q);
-                } else {
-                    apply_rule(q, row, c);
+                match rule {
+                    Rule::None => row.copy_from_slice(q),
+                    Rule::Printed { c, .. } => apply_rule(q, row, c),
+                    Rule::Settled { c, .. } => {
+                        settle(&mut q[..k], row, c);
+                        row.copy_from_slice(q);
+                    }
                 }
                 add_square(b, weights[s], q);
                 weights[s]
@@ -501,7 +530,7 @@ impl<'a> Problem<'a> {
         let k = self.k;
         let table = self.scaled(&state.x, &state.a);
         let c = padded(&state.c);
-        self.refresh(state, Some((&table, &c)));
+        self.refresh(state, Rule::Printed { table: &table, c: &c });
         let (b, d) = (&state.b, &state.d);
         let spread = |j: usize| (0..k).map(|l| b[(j, l)].powi(2) * d[l]).sum::<f64>();
         state.d = (0..k).map(|j| d[j] * (state.c[(j, j)] / (spread(j) + TINY)).sqrt()).collect();
@@ -567,6 +596,32 @@ fn padded(matrix: &Matrix) -> Vec<f64> {
         padded[..matrix.ncols()].copy_from_slice(row);
     }
     rows
+}
+
+/// The row $q \ge 0$ that the rule leaves alone, where $(S Q)_j = (q C)_j$ or $q_j = 0$, by
+/// coordinate descent from nought; such an end is the minimum of $\tfrac12 q C q^T - q (S Q)^T$. The row
+/// of $S Q$ is given as `rest` and becomes what $q C$ leaves of it. An exact 0 would never move again,
+/// so entries end above a small share of the largest.
+#[inline(always)]
+fn settle(q: &mut [f64], rest: &mut [f64], c: &[f64]) {
+    q.fill(0.0);
+    let stride = rest.len();
+    let enough = 1e-3 * rest.iter().fold(0.0, |a: f64, &b| a.max(b));
+    for _ in 0..SETTLING {
+        let mut largest = 0.0_f64;
+        for (j, row) in c.chunks_exact(stride).enumerate() {
+            let next = (q[j] + rest[j] / (row[j] + TINY)).max(0.0);
+            let change = next - q[j];
+            q[j] = next;
+            largest = largest.max((change * row[j]).abs());
+            rest.iter_mut().zip(row).for_each(|(rest, c)| *rest -= change * c);
+        }
+        if largest <= enough {
+            break;
+        }
+    }
+    let least = FAINT * q.iter().fold(TINY, |a, &b| a.max(b));
+    q.iter_mut().for_each(|x| *x = x.max(least));
 }
 
 /// The rule for one row of $Q$, given its row of $S Q$ as `next`, which becomes the new row too. `c` is

@@ -31,6 +31,12 @@ fn plain_step(s: &Matrix, w: &[f64], q: &mut Matrix, d: &mut Matrix) {
     }
 }
 
+/// $Q$.
+fn rows(state: &State, k: usize) -> Matrix {
+    let stride = k.next_multiple_of(LANES);
+    Matrix::from_fn(state.q.len() / stride, k, |s, j| state.q[s * stride + j])
+}
+
 fn coassociation(profiles: &Profiles, a: &[f64]) -> Matrix {
     let h = dense_incidence(profiles);
     Matrix::from_fn(profiles.len(), profiles.len(), |s, t| {
@@ -50,13 +56,13 @@ proptest! {
         let labels: Vec<u32> = (0..u as u32).map(|s| s % 3).collect();
         let mut state = problem.start(&problem.blurred(&labels));
         let s = coassociation(&profiles, &state.a);
-        let mut q = state.rows(k);
+        let mut q = rows(&state, k);
         let mut d = Matrix::zeros(k, k);
         (0..k).for_each(|j| d[(j, j)] = state.d[j]);
         for _ in 0..10 {
             problem.step(&mut state);
             plain_step(&s, w, &mut q, &mut d);
-            for (x, y) in state.rows(k).as_slice().iter().zip(q.as_slice()) {
+            for (x, y) in rows(&state, k).as_slice().iter().zip(q.as_slice()) {
                 prop_assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()), "{x} {y}");
             }
             for j in 0..k {
@@ -125,6 +131,31 @@ fn noisy_copies_of_a_clustering_give_it_back() {
     }
 }
 
+proptest! {
+    /// Where a row is settled the rule does not move it, and it is the least of its quadratic.
+    #[test]
+    fn settled_rows_are_left_alone(k in 1..9usize, seed in 0..1000u64) {
+        let stride = k.next_multiple_of(LANES);
+        let mut rng = Rng::new(seed, Stream::Data);
+        // C = A^T A with few common parts, as that of clusters.
+        let entries = (0..(k + 2) * k).map(|at| 0.2 * rng.unit() + if at / k == at % k { 2.0 } else { 0.0 });
+        let a = Matrix::from_vec(k + 2, k, entries.collect());
+        let c = padded(&product(a.as_faer().transpose(), a.as_faer()));
+        let sums: Vec<f64> = (0..k).map(|_| rng.unit()).collect();
+        let mut rest = vec![0.0; stride];
+        rest[..k].copy_from_slice(&sums);
+        let mut q = vec![0.0; stride];
+        settle(&mut q[..k], &mut rest, &c);
+        let largest = q.iter().fold(0.0, |a: f64, &b| a.max(b));
+        for j in 0..k {
+            let image: f64 = (0..k).map(|l| q[l] * c[l * stride + j]).sum();
+            let faint = q[j] <= 1.001 * FAINT * largest;
+            let short = sums[j] - image;
+            prop_assert!(short < 1e-2 && (faint || short > -1e-2), "{j}: {short}");
+        }
+    }
+}
+
 #[test]
 fn learned_weights_leave_the_dissenter_out() {
     let clear = [0, 0, 0, 1, 1, 1, 2, 2, 2];
@@ -151,6 +182,14 @@ fn many_profiles_start_on_a_sample() {
     let right = |i: &usize| labels[*i] == Some([0, 0, 0, 1, 1, 2][i % 6]);
     let right = (0..20_000).filter(right).count();
     assert!(right >= 17_000, "{right} of 20000");
+    // All profiles in every step, for many more steps over all of them, fit hardly better.
+    let problem = Problem::new(&profiles, 3);
+    let start = method.kmeans(&problem, &Run::new(0)).unwrap();
+    let whole = method.descend(&problem, &start, &Run::new(0)).unwrap();
+    let (found, whole) = (consensus.convergence, whole.trace);
+    assert!(found.iterations < whole.len(), "{} steps over all", found.iterations);
+    let (found, whole) = (found.objective.unwrap(), *whole.last().unwrap());
+    assert!(found <= 1.01 * whole, "{found} {whole}");
 }
 
 #[test]

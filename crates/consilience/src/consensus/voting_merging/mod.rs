@@ -1,0 +1,482 @@
+//! Voting and merging: members vote one after another on soft memberships, then clusters that are
+//! rarely told apart are merged.
+//!
+//! E. Dimitriadou, A. Weingessel, K. Hornik. *Voting-Merging: An Ensemble Method for Clustering.*
+//! ICANN 2001; with optimal matching as B. Fischer, J. M. Buhmann. *Bagging for Path-Based
+//! Clustering.* IEEE TPAMI 25(11), 2003.
+//!
+//! *Voting.* $D^{(1)} = H_1$; for $b = 2 \ldots r$ the columns of $H_b$ are permuted to maximise
+//! $\mathrm{tr}(D^{(b-1)T} W H_b \Pi)$ and averaged in,
+//!
+//! $$ D^{(b)} = \tfrac{b-1}{b} D^{(b-1)} + \tfrac1b H_b \Pi_b. $$
+//!
+//! *Merging.* With $x \in j$ the objects whose largest membership is in column $j$, columns are added
+//! together, those with the largest
+//!
+//! $$ s(j, l) = \Bigl( \sum_{x \in j} D_{xl} + \sum_{x \in l} D_{xj} \Bigr) \Big/ (|j| + |l|) $$
+//!
+//! first, until $k$ clusters remain or, without $k$, until $s$ falls below `threshold`.
+//!
+//! # Where we depart
+//!
+//! The measure $s$ is our formulation of the first paper's neighbourhood of clusters. The result
+//! depends on the order of the members, so several random orders are tried and the one with the
+//! least $\sum_b \lVert D - H_b \Pi_b \rVert^2$ is kept. A member that does not label an object
+//! leaves its memberships alone.
+//!
+//! # Cost
+//!
+//! With $k$ the largest number of clusters of a member: where every member labels every object, the
+//! votes need only the overlaps of clusters, $O(u r^2)$ once and $O(K^2 + r k^3)$ an order; otherwise,
+//! or above 4,096 clusters in all, an order takes $O(u r k + r k^3)$. Merging takes $O(u k)$ a column.
+//! Memory $O(u k + K^2)$.
+
+use rayon::prelude::*;
+
+use crate::consensus::method::{
+    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
+};
+use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::ensemble::{ProfileMember, Profiles, argmax};
+use crate::error::{Error, Result};
+use crate::linalg::{Matrix, max_assignment_dense};
+use crate::rng::Stream;
+use crate::run::Run;
+use crate::setters::setters;
+
+/// What there is to know about voting and merging.
+pub(super) static INFO: MethodInfo = MethodInfo {
+    name: "voting-merging",
+    title: "members vote in turn on soft memberships; clusters rarely told apart are merged",
+    reference: "E. Dimitriadou, A. Weingessel, K. Hornik. Voting-Merging: An Ensemble Method for \
+                Clustering. ICANN 2001.",
+    chooses_k: ChoosesK::UnlessGiven,
+    soft: OnSoft::Uses,
+    missing: Some("a member votes on the objects it labels"),
+    takes_start: false,
+    parameters: &[
+        ParameterInfo {
+            name: "matching",
+            range: "hungarian or greedy",
+            default: "hungarian",
+            help: "match clusters by optimal assignment, or largest overlap first",
+        },
+        ParameterInfo {
+            name: "restarts",
+            range: ">= 1",
+            default: "5",
+            help: "random orders of the members; the one of least disagreement wins",
+        },
+        ParameterInfo {
+            name: "threshold",
+            range: "0 <= threshold <= 1",
+            default: "0.25",
+            help: "without k, clusters are merged while they share more than this",
+        },
+    ],
+    time: "O(u r^2 + u k^2), and O(K^2 + r k^3) a restart; with missing labels O(u r k + r k^3)",
+    memory: "O(u k + K^2)",
+    build: |k, settings| {
+        let mut params = VotingMergingParams::new();
+        if let Some(k) = k {
+            params = params.k(k);
+        }
+        let words = [("hungarian", Matching::Hungarian), ("greedy", Matching::Greedy)];
+        if let Some(matching) = settings.choice("matching", &words)? {
+            params = params.matching(matching);
+        }
+        if let Some(restarts) = settings.integer("restarts")? {
+            params = params.restarts(restarts);
+        }
+        if let Some(threshold) = settings.real("threshold")? {
+            params = params.threshold(threshold);
+        }
+        Ok(Box::new(params.check()?))
+    },
+};
+
+/// Profiles of one unit of parallel work.
+const CHUNK: usize = 4096;
+
+/// The overlaps of so many clusters in all are kept: 128 MiB.
+const FEW_CLUSTERS: usize = 4096;
+
+/// How a member's clusters are matched with the columns so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// By optimal assignment.
+    Hungarian,
+    /// The largest overlap first.
+    Greedy,
+}
+
+/// Parameters of [voting and merging](self), not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VotingMergingParams {
+    k: Option<usize>,
+    matching: Matching,
+    restarts: usize,
+    threshold: f64,
+}
+
+impl Default for VotingMergingParams {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl VotingMergingParams {
+    /// Merges by threshold 1/4 after the best of five orders.
+    pub fn new() -> Self {
+        VotingMergingParams { k: None, matching: Matching::Hungarian, restarts: 5, threshold: 0.25 }
+    }
+
+    /// Merges until `k` clusters remain, at least 1, whatever the threshold.
+    #[must_use]
+    pub fn k(mut self, k: usize) -> Self {
+        self.k = Some(k);
+        self
+    }
+
+    setters! {
+        /// How clusters are matched.
+        matching: Matching,
+
+        /// How many orders of the members are tried, at least 1.
+        restarts: usize,
+
+        /// Without `k`: the share, in [0, 1], above which two clusters are merged.
+        threshold: f64,
+    }
+
+    /// Proves the parameters valid, whatever the data.
+    pub fn check(self) -> Result<VotingMerging> {
+        if self.k == Some(0) {
+            return Err(Error::parameter("k", "at least 1", 0));
+        }
+        if self.restarts == 0 {
+            return Err(Error::parameter("restarts", "at least 1", 0));
+        }
+        if !(0.0..=1.0).contains(&self.threshold) {
+            return Err(Error::parameter("threshold", "in [0, 1]", self.threshold));
+        }
+        Ok(VotingMerging(self))
+    }
+}
+
+/// Voting and merging with checked parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VotingMerging(VotingMergingParams);
+
+impl ConsensusMethod for VotingMerging {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn k(&self) -> Option<usize> {
+        self.0.k
+    }
+
+    fn cost(&self, shape: &Shape) -> u64 {
+        // Two tables of memberships; a member has hardly more clusters than a few times the mean.
+        let columns = (4 * shape.total_clusters / shape.r.max(1)).max(self.0.k.unwrap_or(1)) as u64;
+        let overlaps = shape.total_clusters.min(FEW_CLUSTERS).pow(2) as u64;
+        16 * shape.u as u64 * (columns + 1) + 8 * overlaps
+    }
+
+    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let finest = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap_or(1);
+        let columns = finest.max(self.0.k.unwrap_or(1));
+        let by_overlaps = !profiles.has_missing() && profiles.n_clusters() <= FEW_CLUSTERS;
+        let overlaps = by_overlaps.then(|| profiles.gram(profiles.weights()));
+        let mut best: Option<Vote> = None;
+        let mut disagreements = Vec::with_capacity(self.0.restarts);
+        for restart in 0..self.0.restarts {
+            let order = run.rng(Stream::Restart(restart as u64)).permutation(profiles.n_members());
+            let vote = match &overlaps {
+                Some(overlaps) => self.vote_by_overlaps(profiles, overlaps, &order, columns, run),
+                None => self.vote(profiles, &order, columns, run),
+            }?;
+            disagreements.push(vote.disagreement);
+            if best.as_ref().is_none_or(|best| vote.disagreement < best.disagreement) {
+                best = Some(vote);
+            }
+        }
+        let Vote { disagreement, names } = best.expect("at least one order");
+        let memberships = memberships(profiles, &names, columns);
+        let (membership, shares) = self.merge(profiles, memberships, run)?;
+        let k = membership.ncols();
+        let winner = |row: &[f64]| {
+            let j = argmax(row).expect("k >= 1");
+            (j as u32, row[j].min(1.0))
+        };
+        let (labels, confidence) =
+            membership.as_slice().par_chunks_exact(k).with_min_len(CHUNK).map(winner).unzip();
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push("disagreements", Value::List(disagreements));
+        diagnostics.push("merged_at", Value::List(shares));
+        Ok(Consensus {
+            confidence,
+            membership: Some(membership),
+            convergence: Convergence {
+                objective: Some(disagreement),
+                stop: Stop::Done,
+                ..Convergence::done()
+            },
+            diagnostics,
+            ..Consensus::from_labels(labels, k)
+        })
+    }
+}
+
+/// What the members agreed on in one order.
+struct Vote {
+    /// $\sum_b \lVert D - H_b \Pi_b \rVert^2$.
+    disagreement: f64,
+    /// $\Pi$: the column of every cluster, counted through all members.
+    names: Vec<usize>,
+}
+
+impl VotingMerging {
+    /// The vote in this order, from the overlaps $G = H^T W H$ of clusters alone; nothing is missing.
+    ///
+    /// $b D^{(b)} = \sum_{a \le b} H_a \Pi_a$, so its overlap with a cluster is a sum of entries of
+    /// $G$, and $\sum_b \lVert D - H_b \Pi_b \rVert^2 = \sum_b \lVert H_b \rVert^2 - r \lVert D
+    /// \rVert^2$.
+    fn vote_by_overlaps(
+        &self,
+        profiles: &Profiles,
+        overlaps: &Matrix,
+        order: &[u32],
+        columns: usize,
+        run: &Run,
+    ) -> Result<Vote> {
+        let mut with_columns = Matrix::zeros(overlaps.nrows(), columns);
+        let mut names = vec![0; overlaps.nrows()];
+        for (b, &h) in order.iter().enumerate() {
+            run.tick("voting", b as u64, Some(order.len() as u64))?;
+            let own = profiles.members()[h as usize].clusters.clone();
+            let so_far = with_columns.as_slice()[own.start * columns..own.end * columns].to_vec();
+            let matched = self.matching(&Matrix::from_vec(own.len(), columns, so_far));
+            for (c, name) in own.zip(matched) {
+                names[c] = name;
+                for (row, overlap) in overlaps.row(c).iter().enumerate() {
+                    with_columns[(row, name)] += overlap;
+                }
+            }
+        }
+        let squares: f64 = (0..names.len()).map(|c| overlaps[(c, c)]).sum();
+        let within: f64 = names.iter().enumerate().map(|(c, &name)| with_columns[(c, name)]).sum();
+        Ok(Vote { disagreement: squares - within / order.len() as f64, names })
+    }
+
+    /// The vote in this order, object by object.
+    fn vote(&self, profiles: &Profiles, order: &[u32], columns: usize, run: &Run) -> Result<Vote> {
+        let weights = profiles.weights();
+        // The numerators of D, and how many have voted.
+        let mut sums = Matrix::zeros(profiles.len(), columns);
+        let mut votes = vec![0.0; profiles.len()];
+        let mut names = vec![0; profiles.n_clusters()];
+        let mut last = None;
+        for (b, &h) in order.iter().enumerate() {
+            run.tick("voting", b as u64, Some(order.len() as u64))?;
+            let own = profiles.members()[h as usize].clusters.clone();
+            // The last member's votes are counted on the way.
+            let overlap_in = |(chunk, (sums, votes)): (usize, (&mut [f64], &mut [f64]))| {
+                let mut overlap = Matrix::zeros(own.len(), columns);
+                for (i, (sums, votes)) in sums.chunks_exact_mut(columns).zip(votes).enumerate() {
+                    let s = chunk * CHUNK + i;
+                    if let Some(last) = last {
+                        for_each_label(profiles, s, last, |c, p| {
+                            sums[names[c]] += p;
+                            *votes += p;
+                        });
+                    }
+                    if *votes > 0.0 {
+                        for_each_label(profiles, s, h as usize, |c, p| {
+                            let scale = weights[s] * p / *votes;
+                            let row = overlap.row_mut(c - own.start).iter_mut();
+                            row.zip(&*sums).for_each(|(overlap, sum)| *overlap += scale * sum);
+                        });
+                    }
+                }
+                overlap
+            };
+            let chunks = sums.as_mut_slice().par_chunks_mut(CHUNK * columns);
+            let chunks = chunks.zip(votes.par_chunks_mut(CHUNK)).enumerate();
+            let overlap = added(chunks.map(overlap_in).collect());
+            let matched = overlap.map_or_else(|| vec![0; own.len()], |it| self.matching(&it));
+            names[own].copy_from_slice(&matched);
+            last = Some(h as usize);
+        }
+        run.check()?;
+        Ok(Vote { disagreement: disagreement(profiles, &names, columns), names })
+    }
+
+    /// The column of every cluster of a member, from their overlaps.
+    fn matching(&self, overlap: &Matrix) -> Vec<usize> {
+        let complete = |name: Vec<Option<usize>>| -> Vec<usize> {
+            let fits = "no member has more clusters than there are columns";
+            name.into_iter().map(|column| column.expect(fits)).collect()
+        };
+        match self.0.matching {
+            Matching::Hungarian => complete(max_assignment_dense(overlap)),
+            Matching::Greedy => {
+                let mut cells: Vec<(usize, usize)> = (0..overlap.nrows())
+                    .flat_map(|c| (0..overlap.ncols()).map(move |j| (c, j)))
+                    .collect();
+                // Stable: ties stay in the order of clusters and columns.
+                cells.sort_by(|&x, &y| overlap[y].total_cmp(&overlap[x]));
+                let mut name = vec![None; overlap.nrows()];
+                let mut taken = vec![false; overlap.ncols()];
+                for (c, j) in cells {
+                    if name[c].is_none() && !taken[j] {
+                        name[c] = Some(j);
+                        taken[j] = true;
+                    }
+                }
+                complete(name)
+            }
+        }
+    }
+
+    /// Merges columns; the memberships that remain and the shares at which columns merged.
+    fn merge(&self, profiles: &Profiles, mut d: Matrix, run: &Run) -> Result<(Matrix, Vec<f64>)> {
+        let mut left: Vec<usize> = (0..d.ncols()).collect();
+        let mut shares = Vec::new();
+        let mut merging = None;
+        loop {
+            run.check()?;
+            let Crossing { size, between } = Crossing::after(merging, &mut d, profiles.weights());
+            let clusters = left.iter().filter(|&&j| size[j] > 0.0).count();
+            let pairs = left
+                .iter()
+                .enumerate()
+                .flat_map(|(at, &j)| left[at + 1..].iter().map(move |&l| (j, l)));
+            let share = |&(j, l): &(usize, usize)| {
+                (between[(j, l)] + between[(l, j)]) / (size[j] + size[l])
+            };
+            let most = pairs
+                .filter(|&(j, l)| size[j] + size[l] > 0.0)
+                .map(|pair| (pair, share(&pair)))
+                .reduce(|best, next| if next.1 > best.1 { next } else { best });
+            let next = most.filter(|&(_, share)| match self.0.k {
+                Some(wanted) => clusters > wanted,
+                None => share > self.0.threshold,
+            });
+            let Some((pair, share)) = next else {
+                return Ok((
+                    Matrix::from_fn(d.nrows(), left.len(), |s, c| d[(s, left[c])]),
+                    shares,
+                ));
+            };
+            shares.push(share);
+            left.retain(|&column| column != pair.1);
+            merging = Some(pair);
+        }
+    }
+}
+
+/// How much objects belong to columns other than their own.
+struct Crossing {
+    /// The weight of the objects whose column this is.
+    size: Vec<f64>,
+    /// What the objects of column j (row) have in column l.
+    between: Matrix,
+}
+
+impl Crossing {
+    /// Adds one column of `d` to another, if so told, and looks at what has come out. The column that
+    /// was added becomes -1: it is nobody's own.
+    fn after(merging: Option<(usize, usize)>, d: &mut Matrix, weights: &[f64]) -> Self {
+        let k = d.ncols();
+        let in_chunk = |(rows, weights): (&mut [f64], &[f64])| {
+            // A last column for the size.
+            let mut between = Matrix::zeros(k, k + 1);
+            for (row, w) in rows.chunks_exact_mut(k).zip(weights) {
+                if let Some((j, l)) = merging {
+                    row[j] += row[l];
+                    row[l] = -1.0;
+                }
+                let sums = between.row_mut(argmax(row).expect("at least one column"));
+                sums[k] += w;
+                sums.iter_mut().zip(&*row).for_each(|(sum, x)| *sum += w * x);
+            }
+            between
+        };
+        let chunks = d.as_mut_slice().par_chunks_mut(CHUNK * k).zip(weights.par_chunks(CHUNK));
+        let sums = added(chunks.map(in_chunk).collect()).unwrap_or_else(|| Matrix::zeros(k, k + 1));
+        let size = sums.iter_rows().map(|row| row[k]).collect();
+        Crossing { size, between: Matrix::from_fn(k, k, |j, l| sums[(j, l)]) }
+    }
+}
+
+/// $D$ from the columns of all clusters: the mean over the members that label an object.
+fn memberships(profiles: &Profiles, names: &[usize], columns: usize) -> Matrix {
+    let mut d = Matrix::zeros(profiles.len(), columns);
+    d.as_mut_slice().par_chunks_mut(CHUNK * columns).enumerate().for_each(|(chunk, rows)| {
+        for (i, row) in rows.chunks_exact_mut(columns).enumerate() {
+            let votes = add_votes(profiles, chunk * CHUNK + i, names, row);
+            if votes > 0.0 {
+                row.iter_mut().for_each(|x| *x /= votes);
+            }
+        }
+    });
+    d
+}
+
+/// $\sum_b \lVert D - H_b \Pi_b \rVert^2 = \sum_b \lVert H_b \rVert^2 - \sum_s w_s v_s \lVert D_s
+/// \rVert^2$ where $v_s$ members label $s$.
+fn disagreement(profiles: &Profiles, names: &[usize], columns: usize) -> f64 {
+    let in_chunk = |(chunk, weights): (usize, &[f64])| {
+        let mut row = vec![0.0; columns];
+        let mut disagreement = 0.0;
+        for (s, w) in (chunk * CHUNK..).zip(weights) {
+            row.fill(0.0);
+            let votes = add_votes(profiles, s, names, &mut row);
+            let mut squares = 0.0;
+            profiles.for_each_entry(s, |_, _, p| squares += p * p);
+            if votes > 0.0 {
+                disagreement += w * (squares - row.iter().map(|x| x * x).sum::<f64>() / votes);
+            }
+        }
+        disagreement
+    };
+    let chunks = profiles.weights().par_chunks(CHUNK).enumerate();
+    chunks.map(in_chunk).collect::<Vec<f64>>().iter().sum()
+}
+
+/// Adds what all members say of profile `s` to their columns; how many say something.
+fn add_votes(profiles: &Profiles, s: usize, names: &[usize], row: &mut [f64]) -> f64 {
+    let mut votes = 0.0;
+    profiles.for_each_entry(s, |_, c, p| {
+        row[names[c]] += p;
+        votes += p;
+    });
+    votes
+}
+
+/// The sum of matrices of one shape, in their order.
+fn added(matrices: Vec<Matrix>) -> Option<Matrix> {
+    matrices.into_iter().reduce(|mut sum, next| {
+        sum.as_mut_slice().iter_mut().zip(next.as_slice()).for_each(|(sum, x)| *sum += x);
+        sum
+    })
+}
+
+/// Calls `visit(cluster, membership)` for what member `h` says of profile `s`, clusters counted
+/// through all members.
+fn for_each_label(profiles: &Profiles, s: usize, h: usize, mut visit: impl FnMut(usize, f64)) {
+    let member = &profiles.members()[h];
+    if member.is_hard() {
+        if let Some(c) = profiles.label(s, h) {
+            visit(member.clusters.start + c, 1.0);
+        }
+    } else if let Some(row) = profiles.memberships(s, h) {
+        let entries = member.clusters.clone().zip(row).filter(|(_, p)| **p > 0.0);
+        entries.for_each(|(c, &p)| visit(c, p));
+    }
+}
+
+#[cfg(test)]
+mod tests;
