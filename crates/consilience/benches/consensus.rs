@@ -5,8 +5,9 @@
 //! of the time of `Profiles::new` in the same run, by the clock and in time of processors, and the
 //! peak memory. Before that it prints what the machine can do at best: how fast memory is copied, and
 //! how many numbers a product of matrices multiplies and adds in a second; and for the profiles how
-//! long their labels would take to be read at that speed. `-- NAME...` restricts it to the methods named, and a number takes as many objects:
-//! `-- 10000000 lwgp hbgf ecpcs-mc`.
+//! long their labels would take to be read at that speed. `-- NAME...` restricts it to the methods
+//! named, a number takes as many objects, and `PARAMETER=VALUE` sets what all of them know:
+//! `-- 10000000 mmec bce tol=1e-5`.
 //!
 //! Three ensembles: points of a mixture in two and in three dimensions, each member giving a point
 //! to the nearest of a few others (u = 4,300 and 31,000); and cells of a planted partition that
@@ -167,7 +168,13 @@ fn reset_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], limits: &Limits, run: &Run) {
+fn measure(
+    title: &str,
+    ensemble: &Ensemble,
+    (methods, settings): (&[&str], &Settings),
+    limits: &Limits,
+    run: &Run,
+) {
     let labels = (ensemble.n_objects() * MEMBERS) as f64 / f64::from(1 << 20);
     let build = || Profiles::new(ensemble, run).expect("profiles");
     let building = seconds(build);
@@ -189,7 +196,7 @@ fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], limits: &Limits, 
     for &name in methods {
         let info = method(name).expect("a method of ours");
         let k = (info.chooses_k != ChoosesK::Always).then_some(CLUSTERS);
-        let method = info.with(k, &Settings::default()).expect("defaults are right");
+        let method = info.with(k, settings).expect("settings that it knows");
         reset_peak();
         let profiles = build();
         let consensus = combine(&profiles, method.as_ref(), None, run).expect("a consensus");
@@ -199,7 +206,8 @@ fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], limits: &Limits, 
         let whole = seconds(|| combine(&profiles, method.as_ref(), None, run).expect("an answer"));
         println!(
             "    {name}: fit {:.4} s = {:.2} x profiles ({:.2} x of processors), combine {:.3} s = \
-             {:.2} x ({:.2} x); {} iterations; peak {peak:.0} MiB with the labels' {labels:.0}",
+             {:.2} x ({:.2} x); {} iterations, objective {:.7e}; peak {peak:.0} MiB with the \
+             labels' {labels:.0}",
             fit.0,
             fit.0 / building.0,
             fit.1 / building.1,
@@ -207,6 +215,7 @@ fn measure(title: &str, ensemble: &Ensemble, methods: &[&str], limits: &Limits, 
             whole.0 / building.0,
             whole.1 / building.1,
             consensus.convergence.iterations,
+            consensus.convergence.objective.unwrap_or(f64::NAN),
         );
     }
 }
@@ -217,8 +226,12 @@ fn main() {
         return;
     }
     let mut objects = OBJECTS;
-    let (mut methods, mut ensembles) = (Vec::new(), Vec::new());
+    let (mut methods, mut ensembles, mut settings) = (Vec::new(), Vec::new(), Vec::new());
     for word in arguments.iter().map(String::as_str).filter(|arg| !arg.starts_with('-')) {
+        if let Some(setting) = word.split_once('=') {
+            settings.push(setting);
+            continue;
+        }
         match word.parse() {
             Ok(number) => objects = number,
             Err(_) if ENSEMBLES.iter().any(|(title, _)| *title == word) => ensembles.push(word),
@@ -226,6 +239,7 @@ fn main() {
         }
     }
     let methods = if methods.is_empty() { &METHODS[..] } else { &methods };
+    let settings = Settings::from_iter(settings);
     let run = Run::new(0).threads(2);
     let limits = Limits::of(&run);
     println!(
@@ -235,7 +249,7 @@ fn main() {
     );
     for (title, make) in ENSEMBLES {
         if ensembles.is_empty() || ensembles.contains(title) {
-            measure(title, &make(objects), methods, &limits, &run);
+            measure(title, &make(objects), (methods, &settings), &limits, &run);
         }
     }
 }

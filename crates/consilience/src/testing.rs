@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::ensemble::{Ensemble, HardMember, Member, Profiles, SoftMember};
 use crate::linalg::Matrix;
+use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
 /// What random ensembles may contain.
@@ -119,4 +120,15 @@ pub(crate) fn dense_incidence(profiles: &Profiles) -> Matrix {
         profiles.for_each_entry(s, |_, c, p| h[(s, c)] = p);
     }
     h
+}
+
+/// 12 members' labels of `n` objects in three clusters by turns, a third of them one of five at random.
+pub(crate) fn three_noisy_clusters(n: usize, seed: u64) -> Ensemble {
+    let mut rng = Rng::new(seed, Stream::Data);
+    let mut label = |i| if rng.below(3) == 0 { rng.below(5) as i64 } else { i as i64 % 3 };
+    let member = |h: usize| {
+        let labels: Vec<_> = (0..n).map(|i| Some(label(i))).collect();
+        HardMember::from_integers(h.to_string(), labels).into()
+    };
+    Ensemble::new((0..12).map(member).collect()).expect("members of one length")
 }

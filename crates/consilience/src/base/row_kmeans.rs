@@ -20,7 +20,7 @@
 use rayon::prelude::*;
 
 use crate::base::restarts::{FITS_HELD, best_of_restarts};
-use crate::ensemble::{Profiles, drawn};
+use crate::ensemble::{Profiles, drawn_for};
 use crate::error::Result;
 use crate::linalg::{Matrix, product};
 use crate::rng::Stream;
@@ -143,7 +143,7 @@ impl<'a> RowKMeans<'a> {
         run: &Run,
     ) -> Result<(RowFit, Vec<f64>)> {
         if start.is_none()
-            && let Some((rows, weights)) = drawn(self.profiles, STARTED)
+            && let Some((rows, weights)) = drawn_for(self.k, self.profiles, STARTED)
         {
             let some = self.profiles.selected(&rows, weights);
             let some = self.of_some(&some, &rows);
@@ -372,7 +372,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::{Kinds, dense_incidence, ensembles, profiles};
+    use crate::testing::{Kinds, dense_incidence, ensembles, profiles, three_noisy_clusters};
 
     /// What is clustered, as plain rows: labels minus means, or rows of $H H^T$ over the objects.
     fn dense_rows(profiles: &Profiles, rows: Rows) -> Vec<Vec<f64>> {
@@ -481,15 +481,8 @@ mod tests {
     /// More profiles than take part in every start: three clusters, a third of the labels at random.
     #[test]
     fn many_profiles_start_on_a_sample() {
-        let mut rng = crate::rng::Rng::new(2, Stream::Data);
         let n = 15_000;
-        let mut label = |i| if rng.below(3) == 0 { rng.below(5) as i64 } else { i as i64 % 3 };
-        let member = |h: usize| {
-            let labels: Vec<_> = (0..n).map(|i| Some(label(i))).collect();
-            crate::ensemble::HardMember::from_integers(h.to_string(), labels).into()
-        };
-        let ensemble = crate::ensemble::Ensemble::new((0..12).map(member).collect()).unwrap();
-        let profiles = profiles(&ensemble);
+        let profiles = profiles(&three_noisy_clusters(n, 2));
         assert!(profiles.len() > STARTED);
         let effort = Effort { restarts: 3, max_iter: 100 };
         for rows in [Rows::Labels, Rows::Coassociation] {

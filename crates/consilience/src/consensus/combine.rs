@@ -1,5 +1,7 @@
 //! The front door: any method on any ensemble, with the answer put in order.
 
+use rayon::prelude::*;
+
 use crate::consensus::method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, NO_CLUSTER, Value};
 use crate::consensus::settings::Settings;
@@ -8,6 +10,9 @@ use crate::ensemble::{Canonical, Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
+
+/// Rows of one unit of parallel work.
+const CHUNK: usize = 4096;
 
 /// The profiles of `ensemble` as `method` wants them: hardened, with a warning, if it takes hard
 /// labels only.
@@ -120,7 +125,8 @@ pub fn combine_from(
         start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
     let fitted = run.install(|| method.fit(&canonical.profiles, start.as_deref(), run))?;
     debug_assert_eq!(fitted.labels.len(), profiles.len());
-    let mut consensus = number_by_weight(restore(fitted, profiles, &canonical), profiles);
+    let mut consensus =
+        run.install(|| number_by_weight(restore(fitted, profiles, &canonical), profiles));
     if consensus.confidence.is_empty() {
         consensus.confidence = match (&consensus.parted, &consensus.membership) {
             (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
@@ -151,21 +157,28 @@ fn fitting(shape: &Shape, k: Option<usize>, run: &Run) -> String {
 
 /// Puts what was told of the canonical order back into the order of `profiles`.
 fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Consensus {
-    fn back<T: Clone + Default>(values: &[T], at: &[u32]) -> Vec<T> {
-        let mut restored = vec![T::default(); values.len()];
-        for (value, &place) in values.iter().zip(at) {
-            restored[place as usize] = value.clone();
+    fn back<T: Clone + Send + Sync>(values: &[T], from: &[u32]) -> Vec<T> {
+        if values.is_empty() {
+            return Vec::new();
         }
+        from.par_iter().with_min_len(CHUNK).map(|&i| values[i as usize].clone()).collect()
+    }
+    fn rows(matrix: &Matrix, from: &[u32]) -> Matrix {
+        let mut restored = Matrix::zeros(matrix.nrows(), matrix.ncols());
+        let rows = restored.as_mut_slice().par_chunks_exact_mut(matrix.ncols().max(1));
+        rows.with_min_len(CHUNK).zip(from).for_each(|(row, &i)| {
+            row.copy_from_slice(matrix.row(i as usize));
+        });
         restored
     }
-    fn rows(matrix: &Matrix, at: &[u32]) -> Matrix {
-        let mut restored = Matrix::zeros(matrix.nrows(), matrix.ncols());
-        for (i, &place) in at.iter().enumerate() {
-            restored.row_mut(place as usize).copy_from_slice(matrix.row(i));
-        }
-        restored
+    /// Where each place of the original is found.
+    fn inverse(at: &[u32]) -> Vec<u32> {
+        let mut from = vec![0; at.len()];
+        at.iter().enumerate().for_each(|(i, &place)| from[place as usize] = i as u32);
+        from
     }
     let at = &canonical.profile_at;
+    let from = inverse(at);
     let correspondences = fitted.correspondences.map(|matrices| {
         let mut restored = vec![Matrix::zeros(0, 0); matrices.len()];
         for (i, (matrix, &h)) in matrices.iter().zip(&canonical.member_at).enumerate() {
@@ -173,7 +186,7 @@ fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Con
             let clusters = canonical.profiles.members()[i].clusters.clone();
             let within: Vec<u32> =
                 canonical.cluster_at[clusters].iter().map(|c| c - first).collect();
-            restored[h as usize] = rows(matrix, &within);
+            restored[h as usize] = rows(matrix, &inverse(&within));
         }
         restored
     });
@@ -196,13 +209,13 @@ fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Con
     let mut diagnostics = fitted.diagnostics;
     for value in diagnostics.values_mut() {
         if let Value::Members(values) = value {
-            *values = back(values, &canonical.member_at);
+            *values = back(values, &inverse(&canonical.member_at));
         }
     }
     Consensus {
-        labels: back(&fitted.labels, at),
-        confidence: back(&fitted.confidence, at),
-        membership: fitted.membership.map(|m| rows(&m, at)),
+        labels: back(&fitted.labels, &from),
+        confidence: back(&fitted.confidence, &from),
+        membership: fitted.membership.map(|m| rows(&m, &from)),
         correspondences,
         dendrogram,
         affinity,
@@ -244,28 +257,32 @@ fn number_by_weight(mut consensus: Consensus, profiles: &Profiles) -> Consensus 
             *label = number[*label as usize];
         }
     };
-    let columns = |matrix: &Matrix| {
-        Matrix::from_fn(matrix.nrows(), order.len(), |i, j| matrix[(i, order[j] as usize)])
-    };
     consensus.labels.iter_mut().for_each(rename);
     consensus.parted.iter_mut().flatten().for_each(rename);
     // A column that wins no object may still hold some mass: rows are brought back to sum 1.
-    consensus.membership = consensus.membership.map(|m| with_unit_rows(columns(&m)));
+    consensus.membership = consensus.membership.map(|m| renumbered(m, &order));
     consensus.correspondences = consensus
         .correspondences
-        .map(|all| all.iter().map(|s| with_unit_rows(columns(s))).collect());
+        .map(|all| all.into_iter().map(|s| renumbered(s, &order)).collect());
     consensus.k = order.len();
     consensus
 }
 
-fn with_unit_rows(mut matrix: Matrix) -> Matrix {
-    for i in 0..matrix.nrows() {
-        let row = matrix.row_mut(i);
-        let sum: f64 = row.iter().sum();
-        let uniform = 1.0 / row.len() as f64;
-        row.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
-    }
-    matrix
+/// These columns of `matrix`, in this order, with rows of sum 1.
+fn renumbered(mut matrix: Matrix, order: &[u32]) -> Matrix {
+    let (rows, width, k) = (matrix.nrows(), matrix.ncols().max(1), order.len());
+    let renumber = |own: &mut Vec<f64>, row: &mut [f64]| {
+        own.clear();
+        own.extend(order.iter().map(|&j| row[j as usize]));
+        let sum: f64 = own.iter().sum();
+        let uniform = 1.0 / k as f64;
+        for (x, own) in row.iter_mut().zip(&*own) {
+            *x = if sum > 0.0 { own / sum } else { uniform };
+        }
+    };
+    let chunks = matrix.as_mut_slice().par_chunks_exact_mut(width).with_min_len(CHUNK);
+    chunks.for_each_init(Vec::new, renumber);
+    if k == width { matrix } else { Matrix::from_fn(rows, k, |i, j| matrix[(i, j)]) }
 }
 
 /// The membership of each profile in its own cluster.

@@ -383,6 +383,17 @@ impl Profiles {
         Some(Matrix::from_vec(k, k, sums.0))
     }
 
+    /// The share of every cluster in what its member labels.
+    pub(crate) fn cluster_shares(&self) -> Vec<f64> {
+        let mut shares = self.cluster_weights();
+        for member in self.members() {
+            let own = &mut shares[member.clusters.clone()];
+            let known: f64 = own.iter().sum();
+            own.iter_mut().for_each(|share| *share /= known);
+        }
+        shares
+    }
+
     /// $H^T w$: the weight of every cluster.
     pub fn cluster_weights(&self) -> Vec<f64> {
         let weights = self.weights();

@@ -17,9 +17,29 @@ pub(crate) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
     }
 }
 
+/// [`sample`], if it tells enough of `k` clusters.
+pub(crate) fn sample_for(k: usize, profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
+    match drawn_for(k, profiles, size) {
+        Some((rows, weights)) => Cow::Owned(profiles.selected(&rows, weights)),
+        None => Cow::Borrowed(profiles),
+    }
+}
+
 /// The profiles that [`sample`] draws and their weights; `None` if it takes all as they are.
 pub(crate) fn drawn(profiles: &Profiles, size: usize) -> Option<(Vec<u32>, Vec<f64>)> {
     drawn_by(profiles.weights(), size)
+}
+
+/// What [`drawn`] gives if it tells enough of `k` clusters: where a few profiles have nearly all the
+/// weight, few are drawn, and all take part instead.
+pub(crate) fn drawn_for(
+    k: usize,
+    profiles: &Profiles,
+    size: usize,
+) -> Option<(Vec<u32>, Vec<f64>)> {
+    /// So many distinct profiles there must be for every cluster.
+    const A_CLUSTER: usize = 10;
+    drawn(profiles, size).filter(|(rows, _)| rows.len() >= A_CLUSTER * k)
 }
 
 /// What [`sample`] draws of profiles of these weights.
@@ -77,7 +97,7 @@ pub(crate) fn heaviest(profiles: &Profiles, size: usize) -> [Part; 2] {
 mod tests {
     use super::*;
     use crate::ensemble::{Ensemble, HardMember};
-    use crate::testing::profiles;
+    use crate::testing::{profiles, three_noisy_clusters};
 
     #[test]
     fn profiles_are_drawn_by_their_weight() {
@@ -89,6 +109,21 @@ mod tests {
         let some = sample(&all, 10);
         assert_eq!(some.weights(), [60.0, 10.0, 10.0, 10.0, 10.0]);
         assert!(matches!(sample(&all, 41), Cow::Borrowed(_)));
+    }
+
+    /// Nearly all the weight on one of 2001 profiles: a sample would be that one and few others.
+    #[test]
+    fn a_sample_that_tells_too_little_is_not_taken() {
+        let labels = (0..2001).map(|i: i64| Some(i));
+        let weights = (0..2001).map(|i| if i == 0 { 1e7 } else { 1.0 }).collect();
+        let member = HardMember::from_integers("m", labels);
+        let ensemble = Ensemble::new(vec![member.into()]).unwrap().with_weights(weights).unwrap();
+        let all = profiles(&ensemble);
+        assert!(drawn(&all, 1000).is_some_and(|(rows, _)| rows.len() < 10));
+        assert!(drawn_for(50, &all, 1000).is_none());
+        assert!(matches!(sample_for(50, &all, 1000), Cow::Borrowed(_)));
+        let even = profiles(&three_noisy_clusters(3000, 1));
+        assert!(drawn_for(50, &even, 1000).is_some());
     }
 
     #[test]

@@ -68,7 +68,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{Profiles, argmax, heaviest, sample};
+use crate::ensemble::{Profiles, argmax, heaviest, sample_for};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
@@ -244,7 +244,7 @@ impl ConsensusMethod for Bce {
         let restarts = if start.is_some() { 1 } else { self.0.restarts };
         let some = match start {
             Some(_) => Cow::Borrowed(profiles),
-            None => sample(profiles, STARTED),
+            None => sample_for(self.0.k, profiles, STARTED),
         };
         let on_sample = matches!(some, Cow::Owned(_));
         let quick = if on_sample { self.quick() } else { self.clone() };

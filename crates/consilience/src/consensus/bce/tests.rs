@@ -5,8 +5,9 @@ use statrs::function::gamma::digamma;
 
 use super::*;
 use crate::consensus::combine;
-use crate::rng::Rng;
-use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
+use crate::testing::{
+    Kinds, dense_incidence, ensembles, hard_ensemble, profiles, three_noisy_clusters,
+};
 
 #[test]
 fn refuses_zero_and_nan() {
@@ -141,19 +142,11 @@ proptest! {
     }
 }
 
-/// More profiles than take part in every start: those of three clusters, a third of the labels at
-/// random.
+/// More profiles than take part in every step.
 #[test]
 fn many_profiles_start_on_a_sample() {
-    let mut rng = Rng::new(5, Stream::Data);
     let n = 6000;
-    let mut label = |i| if rng.below(3) == 0 { rng.below(5) as i64 } else { i as i64 % 3 };
-    let member = |h: usize| {
-        let labels: Vec<_> = (0..n).map(|i| Some(label(i))).collect();
-        crate::ensemble::HardMember::from_integers(h.to_string(), labels).into()
-    };
-    let ensemble = crate::ensemble::Ensemble::new((0..12).map(member).collect()).unwrap();
-    let profiles = profiles(&ensemble);
+    let profiles = profiles(&three_noisy_clusters(n, 5));
     assert!(profiles.len() > HEAVY);
     let method = BceParams::new(3).restarts(3).check().unwrap();
     let on = |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
@@ -162,4 +155,11 @@ fn many_profiles_start_on_a_sample() {
     let labels = found.object_labels(&profiles);
     let right = (0..n).filter(|&i| labels[i] == labels[i % 3]).count();
     assert!(right > n * 9 / 10 && labels[0] != labels[1] && labels[1] != labels[2], "{right}");
+    // All profiles in every step come hardly higher, in more steps over all of them.
+    let run = Run::new(1);
+    let start = method.drawn(&profiles, run.rng(Stream::Restart(0)));
+    let whole = method.climb(&profiles, start, method.0.max_iter, &run).unwrap();
+    assert!(found.convergence.iterations < whole.trace.len());
+    let bound = found.convergence.objective.unwrap();
+    assert!(bound > whole.bound() - 1e-3 * whole.bound().abs(), "{bound} {}", whole.bound());
 }

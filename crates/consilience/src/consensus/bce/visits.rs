@@ -120,14 +120,10 @@ impl Sums {
 impl Model {
     /// The model with $\beta$ mixed with a little of the members' own shares.
     pub(super) fn blurred(&self, profiles: &Profiles) -> Self {
-        let weights = profiles.cluster_weights();
         let mut beta = self.beta.clone();
-        for member in profiles.members() {
-            let known: f64 = weights[member.clusters.clone()].iter().sum();
-            for c in member.clusters.clone() {
-                let share = BLUR * weights[c] / known;
-                beta.row_mut(c).iter_mut().for_each(|x| *x = (1.0 - BLUR) * *x + share);
-            }
+        for (c, share) in profiles.cluster_shares().into_iter().enumerate() {
+            let row = beta.row_mut(c).iter_mut();
+            row.for_each(|x| *x = (1.0 - BLUR) * *x + BLUR * share);
         }
         Model { alpha: self.alpha.clone(), beta }
     }

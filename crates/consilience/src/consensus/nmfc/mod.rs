@@ -60,7 +60,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
-use crate::ensemble::{MISSING, Profiles, argmax, drawn};
+use crate::ensemble::{MISSING, Profiles, argmax, drawn_for};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, minimise_on_simplex, product};
 use crate::rng::Stream;
@@ -237,7 +237,7 @@ impl ConsensusMethod for Nmfc {
                 check_start(labels, p.k)?;
                 self.descend(&problem, &problem.blurred(labels), run)?
             }
-            (None, NmfcInit::ConsensusRows) => match drawn(profiles, STARTED) {
+            (None, NmfcInit::ConsensusRows) => match drawn_for(p.k, profiles, STARTED) {
                 Some(part) => self.descend_by_sample(&problem, part, run)?,
                 None => self.descend(&problem, &self.kmeans(&problem, run)?, run)?,
             },

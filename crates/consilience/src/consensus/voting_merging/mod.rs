@@ -178,7 +178,8 @@ impl ConsensusMethod for VotingMerging {
     }
 
     fn cost(&self, shape: &Shape) -> u64 {
-        // Two tables of memberships; a member has hardly more clusters than a few times the mean.
+        // With missing labels a table of votes, and the memberships; a member has hardly more clusters
+        // than a few times the mean.
         let columns = (4 * shape.total_clusters / shape.r.max(1)).max(self.0.k.unwrap_or(1)) as u64;
         let overlaps = shape.total_clusters.min(FEW_CLUSTERS).pow(2) as u64;
         16 * shape.u as u64 * (columns + 1) + 8 * overlaps
@@ -202,10 +203,9 @@ impl ConsensusMethod for VotingMerging {
                 best = Some(vote);
             }
         }
-        let Vote { disagreement, names } = best.expect("at least one order");
-        let memberships = memberships(profiles, &names, columns);
-        let (membership, shares) = self.merge(profiles, memberships, run)?;
-        let k = membership.ncols();
+        let Vote { disagreement, mut names } = best.expect("at least one order");
+        let (k, shares) = self.merge(profiles, &mut names, columns, run)?;
+        let membership = memberships(profiles, &names, k);
         let winner = |row: &[f64]| {
             let j = argmax(row).expect("k >= 1");
             (j as u32, row[j].min(1.0))
@@ -340,23 +340,31 @@ impl VotingMerging {
         }
     }
 
-    /// Merges columns; the memberships that remain and the shares at which columns merged.
-    fn merge(&self, profiles: &Profiles, mut d: Matrix, run: &Run) -> Result<(Matrix, Vec<f64>)> {
-        let mut left: Vec<usize> = (0..d.ncols()).collect();
+    /// Merges columns: clusters get new names. Returns how many columns are left and the shares at
+    /// which columns merged.
+    fn merge(
+        &self,
+        profiles: &Profiles,
+        names: &mut [usize],
+        columns: usize,
+        run: &Run,
+    ) -> Result<(usize, Vec<f64>)> {
+        let mut left: Vec<usize> = (0..columns).collect();
         let mut shares = Vec::new();
-        let mut merging = None;
         loop {
             run.check()?;
-            let Crossing { size, between } = Crossing::after(merging, &mut d, profiles.weights());
+            let Crossing { size, between } = Crossing::new(profiles, names, columns);
             let clusters = left.iter().filter(|&&j| size[j] > 0.0).count();
-            let pairs = left
-                .iter()
-                .enumerate()
-                .flat_map(|(at, &j)| left[at + 1..].iter().map(move |&l| (j, l)));
+            let pairs = |(at, &j): (usize, &usize)| -> Vec<_> {
+                left[at + 1..].iter().map(|&l| (j, l)).collect()
+            };
             let share = |&(j, l): &(usize, usize)| {
                 (between[(j, l)] + between[(l, j)]) / (size[j] + size[l])
             };
-            let most = pairs
+            let most = left
+                .iter()
+                .enumerate()
+                .flat_map(pairs)
                 .filter(|&(j, l)| size[j] + size[l] > 0.0)
                 .map(|pair| (pair, share(&pair)))
                 .reduce(|best, next| if next.1 > best.1 { next } else { best });
@@ -364,16 +372,15 @@ impl VotingMerging {
                 Some(wanted) => clusters > wanted,
                 None => share > self.0.threshold,
             });
-            let Some((pair, share)) = next else {
-                return Ok((
-                    Matrix::from_fn(d.nrows(), left.len(), |s, c| d[(s, left[c])]),
-                    shares,
-                ));
-            };
+            let Some(((j, l), share)) = next else { break };
             shares.push(share);
-            left.retain(|&column| column != pair.1);
-            merging = Some(pair);
+            left.retain(|&column| column != l);
+            names.iter_mut().filter(|name| **name == l).for_each(|name| *name = j);
         }
+        for name in names {
+            *name = left.binary_search(name).expect("a column that is left");
+        }
+        Ok((left.len(), shares))
     }
 }
 
@@ -386,43 +393,47 @@ struct Crossing {
 }
 
 impl Crossing {
-    /// Adds one column of `d` to another, if so told, and looks at what has come out. The column that
-    /// was added becomes -1: it is nobody's own.
-    fn after(merging: Option<(usize, usize)>, d: &mut Matrix, weights: &[f64]) -> Self {
-        let k = d.ncols();
-        let in_chunk = |(rows, weights): (&mut [f64], &[f64])| {
+    /// With rows of $D$ made as they are needed: reading the labels again costs no more than a table
+    /// of them would.
+    fn new(profiles: &Profiles, names: &[usize], columns: usize) -> Self {
+        let in_chunk = |(chunk, weights): (usize, &[f64])| {
             // A last column for the size.
-            let mut between = Matrix::zeros(k, k + 1);
-            for (row, w) in rows.chunks_exact_mut(k).zip(weights) {
-                if let Some((j, l)) = merging {
-                    row[j] += row[l];
-                    row[l] = -1.0;
-                }
-                let sums = between.row_mut(argmax(row).expect("at least one column"));
-                sums[k] += w;
-                sums.iter_mut().zip(&*row).for_each(|(sum, x)| *sum += w * x);
+            let mut sums = Matrix::zeros(columns, columns + 1);
+            let mut row = vec![0.0; columns];
+            for (s, w) in (chunk * CHUNK..).zip(weights) {
+                write_memberships(profiles, s, names, &mut row);
+                let own = sums.row_mut(argmax(&row).expect("at least one column"));
+                own[columns] += w;
+                own.iter_mut().zip(&row).for_each(|(sum, x)| *sum += w * x);
             }
-            between
+            sums
         };
-        let chunks = d.as_mut_slice().par_chunks_mut(CHUNK * k).zip(weights.par_chunks(CHUNK));
-        let sums = added(chunks.map(in_chunk).collect()).unwrap_or_else(|| Matrix::zeros(k, k + 1));
-        let size = sums.iter_rows().map(|row| row[k]).collect();
-        Crossing { size, between: Matrix::from_fn(k, k, |j, l| sums[(j, l)]) }
+        let chunks = profiles.weights().par_chunks(CHUNK).enumerate();
+        let sums = added(chunks.map(in_chunk).collect());
+        let sums = sums.unwrap_or_else(|| Matrix::zeros(columns, columns + 1));
+        let size = sums.iter_rows().map(|row| row[columns]).collect();
+        Crossing { size, between: Matrix::from_fn(columns, columns, |j, l| sums[(j, l)]) }
     }
 }
 
-/// $D$ from the columns of all clusters: the mean over the members that label an object.
+/// $D$ from the columns of all clusters.
 fn memberships(profiles: &Profiles, names: &[usize], columns: usize) -> Matrix {
     let mut d = Matrix::zeros(profiles.len(), columns);
     d.as_mut_slice().par_chunks_mut(CHUNK * columns).enumerate().for_each(|(chunk, rows)| {
         for (i, row) in rows.chunks_exact_mut(columns).enumerate() {
-            let votes = add_votes(profiles, chunk * CHUNK + i, names, row);
-            if votes > 0.0 {
-                row.iter_mut().for_each(|x| *x /= votes);
-            }
+            write_memberships(profiles, chunk * CHUNK + i, names, row);
         }
     });
     d
+}
+
+/// A row of $D$: the mean over the members that label the profile.
+fn write_memberships(profiles: &Profiles, s: usize, names: &[usize], row: &mut [f64]) {
+    row.fill(0.0);
+    let votes = add_votes(profiles, s, names, row);
+    if votes > 0.0 {
+        row.iter_mut().for_each(|x| *x /= votes);
+    }
 }
 
 /// $\sum_b \lVert D - H_b \Pi_b \rVert^2 = \sum_b \lVert H_b \rVert^2 - \sum_s w_s v_s \lVert D_s

@@ -6,11 +6,8 @@
 //! clustering that is mostly right instead of one that is random, and few passes over all profiles
 //! are left to make.
 
-use crate::ensemble::{Profiles, drawn};
+use crate::ensemble::{Profiles, drawn_for};
 use crate::linalg::Matrix;
-
-/// So many distinct profiles there must be for every cluster.
-const A_CLUSTER: usize = 10;
 
 /// Some of the profiles, standing for all.
 pub(super) struct Sample {
@@ -23,10 +20,7 @@ impl Sample {
     /// `points` drawn from the profiles by weight, each counted as 1; if they are fewer than the
     /// profiles and tell enough for `k` clusters.
     pub(super) fn new(profiles: &Profiles, points: usize, k: usize) -> Option<Self> {
-        let (rows, weights) = drawn(profiles, points)?;
-        if rows.len() < A_CLUSTER * k {
-            return None;
-        }
+        let (rows, weights) = drawn_for(k, profiles, points)?;
         // Whole numbers add up without rounding.
         let point = profiles.total_weight() / points as f64;
         let counts = weights.into_iter().map(|w| (w / point).round()).collect();

@@ -49,6 +49,8 @@
 //!
 //! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u k + K k)$.
 
+mod visits;
+
 use std::borrow::Cow;
 
 use rayon::prelude::*;
@@ -58,7 +60,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{Profiles, argmax, heaviest, sample};
+use crate::ensemble::{Profiles, argmax, heaviest, sample_for};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, exp_branchless, ln_branchless, vectorised};
 use crate::rng::Stream;
@@ -80,9 +82,6 @@ const STARTED: usize = 8192;
 
 /// On a sample restarts stop at so many times `tol`: what they find is but a start.
 const SAMPLE_TOL: f64 = 10.0;
-
-/// How much of the tables found on a sample is replaced by the shares of the members' clusters.
-const SAMPLE_BLUR: f64 = 1e-3;
 
 /// How much of an object's responsibility a given start leaves to the other components. Exact
 /// zeros would make the start a fixed point.
@@ -225,7 +224,7 @@ impl ConsensusMethod for Mmec {
         let restarts = if start.is_some() { 1 } else { self.0.restarts };
         let some = match start {
             Some(_) => Cow::Borrowed(profiles),
-            None => sample(profiles, STARTED),
+            None => sample_for(self.0.k, profiles, STARTED),
         };
         let on_sample = matches!(some, Cow::Owned(_));
         let tol = if on_sample { SAMPLE_TOL * self.0.tol } else { self.0.tol };
@@ -336,71 +335,7 @@ impl Mmec {
     }
 }
 
-impl Mmec {
-    /// Steps from `mixture` on, most of them over the `heaviest` profiles only: the sums of the others
-    /// stay as they were when they were last visited. That is incremental expectation maximisation
-    /// (R. M. Neal, G. E. Hinton, 1998): the likelihoods at the visits to all never fall.
-    fn climb_by_visits(
-        &self,
-        profiles: &Profiles,
-        mut mixture: Mixture,
-        [heavy, light]: &[Profiles; 2],
-        run: &Run,
-    ) -> Result<Fit> {
-        let mut trace: Vec<f64> = Vec::new();
-        let mut steps = 0;
-        let mut of_heavy = mixture.expectation(heavy);
-        loop {
-            let of_light = mixture.expectation(light);
-            let likelihood = of_heavy.likelihood + of_light.likelihood;
-            let least = self.0.tol * likelihood.abs();
-            let gain = trace.last().map_or(f64::INFINITY, |last| likelihood - last);
-            trace.push(likelihood);
-            if gain <= least {
-                return Ok(Fit { mixture, trace, stop: Stop::Converged });
-            }
-            if steps == self.0.max_iter {
-                return Ok(Fit { mixture, trace, stop: Stop::MaxIterations });
-            }
-            let mut reached = f64::NEG_INFINITY;
-            while steps < self.0.max_iter {
-                steps += 1;
-                run.check()?;
-                let old = (self.0.missing == MissingLabels::Expected).then_some(&mixture);
-                mixture = Mixture::maximising(&of_heavy.plus(&of_light), profiles, old);
-                of_heavy = mixture.expectation(heavy);
-                let height = of_heavy.likelihood + mixture.expected(&of_light);
-                if height - reached <= least {
-                    break;
-                }
-                reached = height;
-            }
-        }
-    }
-}
-
-impl Expectation {
-    fn plus(&self, other: &Expectation) -> Expectation {
-        let sums = self.by_cluster.as_slice().iter().zip(other.by_cluster.as_slice());
-        let (rows, columns) = (self.by_cluster.nrows(), self.by_cluster.ncols());
-        let by_component = self.by_component.iter().zip(&other.by_component);
-        Expectation {
-            by_cluster: Matrix::from_vec(rows, columns, sums.map(|(a, b)| a + b).collect()),
-            by_component: by_component.map(|(a, b)| a + b).collect(),
-            likelihood: self.likelihood + other.likelihood,
-        }
-    }
-}
-
 impl Mixture {
-    /// The expected logarithm of labels and components, given responsibilities by their sums.
-    fn expected(&self, sums: &Expectation) -> f64 {
-        let product = |(&sum, &log): (&f64, &f64)| if sum > 0.0 { sum * log } else { 0.0 };
-        let labels = sums.by_cluster.as_slice().iter().zip(self.log_theta.as_slice());
-        let components = sums.by_component.iter().zip(&self.log_alpha()).map(product).sum::<f64>();
-        labels.map(product).sum::<f64>() + components
-    }
-
     /// The model that goes with these responsibilities.
     fn of(responsibilities: &Matrix, profiles: &Profiles) -> Self {
         let w = profiles.weights();
@@ -411,23 +346,6 @@ impl Mixture {
             likelihood: f64::NEG_INFINITY,
         };
         Mixture::maximising(&first, profiles, None)
-    }
-
-    /// The model mixed with a little of the members' own shares: no label is impossible.
-    fn blurred(&self, profiles: &Profiles) -> Self {
-        let weights = profiles.cluster_weights();
-        let mut log_theta = self.log_theta.clone();
-        for member in profiles.members() {
-            let known: f64 = weights[member.clusters.clone()].iter().sum();
-            for c in member.clusters.clone() {
-                let share = SAMPLE_BLUR * weights[c] / known;
-                let row = log_theta.row_mut(c).iter_mut();
-                row.for_each(|x| *x = ((1.0 - SAMPLE_BLUR) * x.exp() + share).ln());
-            }
-        }
-        let even = SAMPLE_BLUR / self.alpha.len() as f64;
-        let alpha = self.alpha.iter().map(|a| (1.0 - SAMPLE_BLUR) * a + even).collect();
-        Mixture { alpha, log_theta }
     }
 
     /// The maximisation step. With `old` given, missing labels are filled in by expectation.
@@ -528,170 +446,4 @@ fn share_out(row: &mut [f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::consensus::combine;
-    use crate::ensemble::Ensemble;
-    use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
-
-    fn fit(profiles: &Profiles, params: MmecParams) -> Consensus {
-        params.check().unwrap().fit(profiles, None, &Run::new(1)).unwrap()
-    }
-
-    #[test]
-    fn agreeing_members_are_returned() {
-        let ensemble = hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]);
-        let profiles = profiles(&ensemble);
-        let method = MmecParams::new(3).check().unwrap();
-        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
-        let labels: Vec<_> = profiles.expand(&consensus.labels).into_iter().flatten().collect();
-        assert_eq!(labels, [0, 0, 0, 1, 1, 2]);
-    }
-
-    #[test]
-    fn refuses_zero_and_nan() {
-        let refused = |params: MmecParams| assert!(params.check().is_err());
-        refused(MmecParams::new(0));
-        refused(MmecParams::new(2).restarts(0));
-        refused(MmecParams::new(2).max_iter(0));
-        refused(MmecParams::new(2).tol(f64::NAN));
-        refused(MmecParams::new(2).tol(-1.0));
-    }
-
-    /// One step straight from the equations, over the dense incidence matrix.
-    fn slow_step(profiles: &Profiles, alpha: &[f64], theta: &Matrix) -> (Vec<f64>, Matrix, f64) {
-        let h = dense_incidence(profiles);
-        let (u, k, w) = (profiles.len(), alpha.len(), profiles.weights());
-        let joint = |s: usize, m: usize| {
-            let factors = (0..h.ncols()).map(|c| theta[(c, m)].powf(h[(s, c)]));
-            alpha[m] * factors.product::<f64>()
-        };
-        let evidence = |s: usize| (0..k).map(|m| joint(s, m)).sum::<f64>();
-        let r = Matrix::from_fn(u, k, |s, m| joint(s, m) / evidence(s));
-        let total: f64 = w.iter().sum();
-        let next_alpha =
-            (0..k).map(|m| (0..u).map(|s| w[s] * r[(s, m)]).sum::<f64>() / total).collect();
-        let mut next = Matrix::zeros(h.ncols(), k);
-        for member in profiles.members() {
-            for m in 0..k {
-                let mass = |c: usize| (0..u).map(|s| w[s] * h[(s, c)] * r[(s, m)]).sum::<f64>();
-                let known: f64 = member.clusters.clone().map(mass).sum();
-                for c in member.clusters.clone() {
-                    next[(c, m)] = mass(c) / known;
-                }
-            }
-        }
-        let likelihood = (0..u).map(|s| w[s] * evidence(s).ln()).sum();
-        (next_alpha, next, likelihood)
-    }
-
-    proptest! {
-        /// The theorem behind the method, also with missing labels, weights and soft members.
-        #[test]
-        fn the_likelihood_never_falls(
-            ensemble in ensembles(Kinds::ALL, 20, 5), k in 1usize..4, expected: bool,
-        ) {
-            let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
-            let params = MmecParams::new(k).restarts(2).tol(0.0).max_iter(50).missing(missing);
-            let trace = fit(&profiles(&ensemble), params).convergence.trace;
-            for pair in trace.windows(2) {
-                // Rounding of sums of at most 20 terms of this size.
-                prop_assert!(pair[1] >= pair[0] - 1e-12 * (1.0 + pair[0].abs()), "{trace:?}");
-            }
-        }
-
-        /// Also where some steps leave out all but the heaviest profiles.
-        #[test]
-        fn the_likelihood_never_falls_from_visit_to_visit(
-            ensemble in ensembles(Kinds::ALL, 20, 5), k in 1usize..4, expected: bool, heavy in 1usize..5,
-        ) {
-            let profiles = profiles(&ensemble);
-            let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
-            let mmec = MmecParams::new(k).tol(0.0).max_iter(50).missing(missing).check().unwrap();
-            let run = Run::new(3).threads(1);
-            let mixture = Mixture::of(&mmec.drawn(profiles.len(), &run, 0), &profiles);
-            let parts = heaviest(&profiles, heavy).map(|part| part.profiles);
-            let fit = mmec.climb_by_visits(&profiles, mixture.blurred(&profiles), &parts, &run);
-            let trace = fit.unwrap().trace;
-            for pair in trace.windows(2) {
-                prop_assert!(pair[1] >= pair[0] - 1e-12 * (1.0 + pair[0].abs()), "{trace:?}");
-            }
-        }
-
-        #[test]
-        fn a_step_is_what_the_equations_say(ensemble in ensembles(Kinds::ALL, 15, 4), seed: u64) {
-            let profiles = profiles(&ensemble);
-            let mmec = MmecParams::new(2).check().unwrap();
-            let r = mmec.drawn(profiles.len(), &Run::new(seed), 0);
-            let mixture = Mixture::of(&r, &profiles);
-            let theta = Matrix::from_fn(profiles.n_clusters(), 2, |c, m| mixture.log_theta[(c, m)].exp());
-            let (alpha, next, likelihood) = slow_step(&profiles, &mixture.alpha, &theta);
-            let e = mixture.expectation(&profiles);
-            let fast = Mixture::maximising(&e, &profiles, None);
-            prop_assert!((e.likelihood - likelihood).abs() < 1e-9 * (1.0 + likelihood.abs()));
-            for m in 0..2 {
-                prop_assert!((fast.alpha[m] - alpha[m]).abs() < 1e-9);
-                for c in 0..profiles.n_clusters() {
-                    prop_assert!((fast.log_theta[(c, m)].exp() - next[(c, m)]).abs() < 1e-9);
-                }
-            }
-        }
-
-        /// Merging equal objects is exact: doubled rows are doubled weights.
-        #[test]
-        fn weights_are_repetitions(ensemble in ensembles(Kinds { weights: false, ..Kinds::ALL }, 12, 4)) {
-            let n = ensemble.n_objects();
-            let doubled = ensemble.clone().with_weights(vec![2.0; n]).unwrap();
-            let one = fit(&profiles(&ensemble), MmecParams::new(2));
-            let two = fit(&profiles(&doubled), MmecParams::new(2));
-            prop_assert_eq!(one.labels, two.labels);
-            let (one, two) = (one.convergence.objective.unwrap(), two.convergence.objective.unwrap());
-            prop_assert!((2.0 * one - two).abs() < 1e-9 * (1.0 + two.abs()));
-        }
-    }
-
-    #[test]
-    fn both_readings_of_missing_labels_end_at_the_same_likelihood() {
-        let labels = [
-            [Some(0), Some(0), None, Some(1), Some(1), Some(1)],
-            [Some(0), None, Some(0), Some(1), None, Some(1)],
-            [Some(1), Some(1), Some(1), Some(0), Some(0), None],
-        ];
-        let members = labels
-            .iter()
-            .map(|labels| crate::ensemble::HardMember::from_integers("m", *labels).into());
-        let profiles = profiles(&Ensemble::new(members.collect()).unwrap());
-        let end = |missing| {
-            let params = MmecParams::new(2).tol(0.0).max_iter(2000).missing(missing);
-            fit(&profiles, params).convergence.objective.unwrap()
-        };
-        let (observed, expected) = (end(MissingLabels::Observed), end(MissingLabels::Expected));
-        assert!((observed - expected).abs() < 1e-6, "{observed} {expected}");
-    }
-
-    /// More profiles than take part in every restart: those of three clusters, labelled at random by
-    /// one member in three.
-    #[test]
-    fn many_profiles_start_on_a_sample() {
-        let mut rng = crate::rng::Rng::new(5, Stream::Data);
-        let n = 12_000;
-        let mut label = |i| if rng.below(3) == 0 { rng.below(5) as i64 } else { i as i64 % 3 };
-        let member = |h: usize| {
-            let labels: Vec<_> = (0..n).map(|i| Some(label(i))).collect();
-            crate::ensemble::HardMember::from_integers(h.to_string(), labels).into()
-        };
-        let profiles = profiles(&Ensemble::new((0..12).map(member).collect()).unwrap());
-        assert!(profiles.len() > STARTED);
-        let method = MmecParams::new(3).restarts(4).check().unwrap();
-        let on =
-            |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
-        let found = on(2);
-        assert_eq!(found, on(1));
-        assert_eq!(found.convergence.stop, Stop::Converged);
-        let labels = found.object_labels(&profiles);
-        let right = (0..n).filter(|&i| labels[i] == labels[i % 3]).count();
-        assert!(right > n * 95 / 100 && labels[0] != labels[1] && labels[1] != labels[2]);
-    }
-}
+mod tests;
