@@ -418,6 +418,7 @@ enum Rule<'a> {
     Settled {
         table: &'a Matrix,
         c: &'a [f64],
+        inverse: &'a [f64],
     },
 }
 
@@ -470,7 +471,8 @@ impl<'a> Problem<'a> {
         for _ in 0..2 {
             let table = self.scaled(&state.x, &state.a);
             let c = padded(&state.c);
-            self.refresh(&mut state, Rule::Settled { table: &table, c: &c });
+            let inverse: Vec<f64> = (0..self.k).map(|j| 1.0 / (state.c[(j, j)] + TINY)).collect();
+            self.refresh(&mut state, Rule::Settled { table: &table, c: &c, inverse: &inverse });
         }
         state
     }
@@ -493,8 +495,8 @@ impl<'a> Problem<'a> {
                 match rule {
                     Rule::None => row.copy_from_slice(q),
                     Rule::Printed { c, .. } => apply_rule(q, row, c),
-                    Rule::Settled { c, .. } => {
-                        settle(&mut q[..k], row, c);
+                    Rule::Settled { c, inverse, .. } => {
+                        settle(&mut q[..k], row, c, inverse);
                         row.copy_from_slice(q);
                     }
                 }
@@ -599,20 +601,21 @@ fn padded(matrix: &Matrix) -> Vec<f64> {
 }
 
 /// The row $q \ge 0$ that the rule leaves alone, where $(S Q)_j = (q C)_j$ or $q_j = 0$, by
-/// coordinate descent from nought; such an end is the minimum of $\tfrac12 q C q^T - q (S Q)^T$. The row
-/// of $S Q$ is given as `rest` and becomes what $q C$ leaves of it. An exact 0 would never move again,
-/// so entries end above a small share of the largest.
+/// coordinate descent from $q$ on; such an end is the minimum of $\tfrac12 q C q^T - q (S Q)^T$. The row
+/// of $S Q$ is given as `rest` and becomes what $q C$ leaves of it; `inverse` holds $1 / C_{jj}$. An exact
+/// 0 would never move again, so entries end above a small share of the largest.
 #[inline(always)]
-fn settle(q: &mut [f64], rest: &mut [f64], c: &[f64]) {
-    q.fill(0.0);
+fn settle(q: &mut [f64], rest: &mut [f64], c: &[f64], inverse: &[f64]) {
     let stride = rest.len();
     let enough = 1e-3 * rest.iter().fold(0.0, |a: f64, &b| a.max(b));
+    for (q, row) in q.iter().zip(c.chunks_exact(stride)) {
+        rest.iter_mut().zip(row).for_each(|(rest, c)| *rest -= q * c);
+    }
     for _ in 0..SETTLING {
         let mut largest = 0.0_f64;
         for (j, row) in c.chunks_exact(stride).enumerate() {
-            let next = (q[j] + rest[j] / (row[j] + TINY)).max(0.0);
-            let change = next - q[j];
-            q[j] = next;
+            let change = (rest[j] * inverse[j]).max(-q[j]);
+            q[j] += change;
             largest = largest.max((change * row[j]).abs());
             rest.iter_mut().zip(row).for_each(|(rest, c)| *rest -= change * c);
         }
