@@ -13,17 +13,13 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::ensemble::labels::{Code, with_codes};
+use crate::ensemble::lanes::{Aligned, LANES, Lane, Wide};
 use crate::ensemble::profiles::Profiles;
 use crate::ensemble::tally::tally;
 use crate::linalg::{Matrix, vectorised};
 
 /// Profiles in a chunk. Large enough that a chunk's $K \times c$ partial sums are cheap beside it.
 const CHUNK: usize = 8192;
-
-/// Numbers added together. Rows are padded to whole lanes, and a kernel takes up to eight lanes of a
-/// row, so that they stay in registers.
-const LANES: usize = 4;
-type Lane = [f64; LANES];
 
 /// Calls `$kernel::<B, _>($args, at)` for the lanes `at..at + B` of rows that are `$lanes` lanes long.
 macro_rules! by_lanes {
@@ -486,67 +482,6 @@ impl Profiles {
             }
         }
         total
-    }
-}
-
-/// Numbers that begin where a line of the cache does: no lane lies across two.
-struct Aligned {
-    room: Vec<f64>,
-    start: usize,
-}
-
-impl Aligned {
-    /// Numbers in a line.
-    const LINE: usize = 8;
-
-    fn zeros(len: usize) -> Self {
-        let room = vec![0.0; len + Self::LINE];
-        let start = room.as_ptr().align_offset(Self::LINE * size_of::<f64>()).min(Self::LINE);
-        Aligned { room, start }
-    }
-
-    fn len(&self) -> usize {
-        self.room.len() - Self::LINE
-    }
-
-    fn as_slice(&self) -> &[f64] {
-        &self.room[self.start..][..self.len()]
-    }
-
-    fn as_mut_slice(&mut self) -> &mut [f64] {
-        let len = self.len();
-        &mut self.room[self.start..][..len]
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        self.as_slice().as_chunks().0
-    }
-
-    fn lanes_mut(&mut self) -> &mut [Lane] {
-        self.as_mut_slice().as_chunks_mut().0
-    }
-}
-
-/// The rows of a matrix, each padded to whole lanes.
-struct Wide {
-    columns: usize,
-    lanes: usize,
-    values: Aligned,
-}
-
-impl Wide {
-    fn new(matrix: &Matrix) -> Self {
-        let (columns, lanes) = (matrix.ncols(), matrix.ncols().div_ceil(LANES).max(1));
-        let mut values = Aligned::zeros(matrix.nrows() * lanes * LANES);
-        let padded = values.as_mut_slice().chunks_exact_mut(lanes * LANES);
-        for (padded, row) in padded.zip(matrix.iter_rows()) {
-            padded[..columns].copy_from_slice(row);
-        }
-        Wide { columns, lanes, values }
-    }
-
-    fn row(&self, i: usize) -> &[Lane] {
-        &self.values.lanes()[i * self.lanes..][..self.lanes]
     }
 }
 

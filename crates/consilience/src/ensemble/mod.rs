@@ -18,6 +18,7 @@ mod factor;
 mod incidence;
 mod joins;
 mod labels;
+mod lanes;
 mod member;
 mod merge;
 mod packing;

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::rule::FAINT;
 use super::*;
 use crate::consensus::combine;
 use crate::ensemble::{Ensemble, HardMember};

@@ -6,6 +6,8 @@
 //! falls and rises add up to less than the lead, a visit would change nothing and is left out. This
 //! is exact: the search goes the same way, move by move, as if all were visited.
 
+use crate::linalg::xlogx_branchless;
+
 /// So many epochs are remembered; who was last visited earlier is visited again.
 pub(super) const WINDOW: usize = 256;
 type Window = [f64; WINDOW];
@@ -98,4 +100,24 @@ pub(super) struct Change {
     pub(super) fall_from: f64,
     pub(super) rise_to: f64,
     pub(super) rise_from: f64,
+}
+
+/// What a cluster of mass $t$ that gains $v$ asks more of somebody of mass $\delta$ who joins,
+/// $\varphi_{t + v}(\delta) - \varphi_t(\delta)$ with $\varphi_t(\delta) = (f(t + \delta) - f(t)) / \delta$.
+pub(super) fn joining(t: f64, v: f64, delta: f64) -> f64 {
+    let f = xlogx_branchless;
+    ((f(t + v + delta) - f(t + v)) - (f(t + delta) - f(t))) / delta
+}
+
+/// What a cluster of mass $t$ that loses $v$ asks more of who stays: $\psi_t(\delta) - \psi_{t -
+/// v}(\delta)$ with $\psi_t(\delta) = (f(t) - f(t - \delta)) / \delta$, at the largest $\delta$ there can be beside $v$, at most `heavy`.
+pub(super) fn staying(t: f64, v: f64, heavy: f64) -> f64 {
+    let f = xlogx_branchless;
+    let left = t - v;
+    // Less than this beside $v$ is what rounding left.
+    if left <= 1e-9 * v {
+        return 0.0;
+    }
+    let delta = heavy.min(left);
+    ((f(t) - f(t - delta)) - (f(left) - f(left - delta))) / delta
 }

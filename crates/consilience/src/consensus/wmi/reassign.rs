@@ -17,7 +17,7 @@
 //! [without a logarithm](super::screen), and once most profiles are where they belong,
 //! [at a glance](super::glance).
 
-use super::drift::{Change, Drift};
+use super::drift::{Change, Drift, joining, staying};
 use super::glance::{Glance, Omega};
 use super::screen::{self, LANES, Lane, Masses};
 use crate::ensemble::{Code, Profiles, tally, with_codes};
@@ -634,22 +634,4 @@ fn each(lane: &Lane, f: impl Fn(f64) -> f64) -> Lane {
         out[l] = f(lane[l]);
     }
     out
-}
-
-/// $\varphi_{t + v}(\delta) - \varphi_t(\delta)$.
-fn joining(t: f64, v: f64, delta: f64) -> f64 {
-    let f = xlogx_branchless;
-    ((f(t + v + delta) - f(t + v)) - (f(t + delta) - f(t))) / delta
-}
-
-/// $\psi_t(\delta) - \psi_{t - v}(\delta)$ at the largest $\delta$ there can be beside $v$, at most `heavy`.
-fn staying(t: f64, v: f64, heavy: f64) -> f64 {
-    let f = xlogx_branchless;
-    let left = t - v;
-    // Less than this beside $v$ is what rounding left.
-    if left <= 1e-9 * v {
-        return 0.0;
-    }
-    let delta = heavy.min(left);
-    ((f(t) - f(t - delta)) - (f(left) - f(left - delta))) / delta
 }
