@@ -62,12 +62,15 @@ impl Builder {
             run: &Run,
         ) -> Vec<Member> {
             let (view, missing) = (labels.as_array(), missing.of_type());
-            labels.py().detach(|| {
-                run.install(|| {
-                    let names = names.par_iter().enumerate();
-                    names.map(|(j, name)| integers(name, view.column(j), &missing).into()).collect()
-                })
-            })
+            let gone = |_, label| missing.contains(&label);
+            let all = || {
+                if let Some(rows) = view.as_slice() {
+                    return encode_rows(names, rows, gone);
+                }
+                let names = names.par_iter().enumerate();
+                names.map(|(j, name)| integers(name, view.column(j), &missing).into()).collect()
+            };
+            labels.py().detach(|| run.install(all))
         }
         if labels.cast::<PyUntypedArray>()?.shape().get(1) != Some(&names.len()) {
             return Err(PyValueError::new_err("labels: one name a column is needed"));
@@ -269,6 +272,38 @@ impl Builder {
         }
         Ok(self.missing.finish(encoder, name))
     }
+}
+
+/// Members from the columns of a table that is stored row by row.
+///
+/// A column alone would read every line of memory for one or few numbers of it, so columns are copied
+/// out some at a time, from rows that stay in the cache meanwhile.
+fn encode_rows<T: Integer>(
+    names: &[String],
+    rows: &[T],
+    gone: impl Fn(usize, T) -> bool + Sync,
+) -> Vec<Member> {
+    /// Bytes a row that are copied at once: what memory a copy may take.
+    const BYTES: usize = 32;
+    /// Rows that stay in the cache.
+    const ROWS: usize = 1024;
+    let r = names.len();
+    let together = r.div_ceil(rayon::current_num_threads()).min(BYTES / size_of::<T>()).max(1);
+    let groups = names.par_chunks(together).enumerate();
+    let encode = |(group, names): (usize, &[String])| -> Vec<Member> {
+        let mut columns = vec![Vec::with_capacity(rows.len() / r); names.len()];
+        for rows in rows.chunks(ROWS * r) {
+            for (j, column) in (group * together..).zip(&mut columns) {
+                column.extend(rows[j..].iter().step_by(r));
+            }
+        }
+        let named = names.iter().zip(columns);
+        let member = |(name, labels): (&String, Vec<T>)| {
+            HardMember::from_integer_slice(name.clone(), &labels, &gone).into()
+        };
+        named.map(member).collect()
+    };
+    groups.flat_map_iter(encode).collect()
 }
 
 /// A member from a column of integers, read where it stands if it can be.

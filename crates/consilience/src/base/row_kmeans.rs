@@ -14,8 +14,8 @@
 //! One iteration costs $O(u r k)$ and, for $Q = G$, one product of a $K \times K$ with a
 //! $K \times k$ matrix. A profile of weight 3 counts as three objects.
 //!
-//! Of more than 10,000 profiles starts are run on a systematic sample of as many by weight, with the
-//! distances of all, and the best goes on with all: which start is best shows on a sample as well.
+//! Of more than 10,000 profiles (20 a cluster, if that is more; and unless a few have nearly all the
+//! weight) starts are run on a systematic sample of as many by weight, with the distances of all, and the best goes on with all: which start is best shows on a sample as well.
 
 use rayon::prelude::*;
 

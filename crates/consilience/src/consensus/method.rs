@@ -54,10 +54,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Bytes of a copy of the profiles, labels being bytes.
+    /// Bytes of a copy of the profiles.
     pub(super) fn copy(&self) -> u64 {
         let entries = if self.soft { 12 * self.total_clusters } else { 0 };
-        self.u as u64 * (self.r + 12 + entries) as u64
+        // Labels of few clusters are bytes.
+        let width = if self.total_clusters <= 128 * self.r { 1 } else { 4 };
+        self.u as u64 * (width * self.r + 20 + entries) as u64
     }
 
     /// The shape of these profiles.

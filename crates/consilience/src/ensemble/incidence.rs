@@ -449,7 +449,7 @@ impl Profiles {
 
     /// [`sum_over_ranges`](Self::sum_over_ranges) of `size` profiles, with the profiles' shares of
     /// `own`: `add(rows, own, sums)`.
-    fn sum_over_chunks_of(
+    pub(crate) fn sum_over_chunks_of(
         &self,
         size: usize,
         own: &mut [f64],

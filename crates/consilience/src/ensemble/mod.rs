@@ -50,7 +50,9 @@ pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
 pub use recode::Integer;
-pub(crate) use sample::{Part, drawn, drawn_by, drawn_for, heaviest, sample, sample_for};
+pub(crate) use sample::{
+    Part, drawn, drawn_by, drawn_for, heaviest, points_for, sample, sample_for,
+};
 pub use stream::{BlockMerge, Distinct};
 #[cfg(test)]
 pub(crate) use tally::tallied;

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::ensemble::profiles::Profiles;
 
+/// So many distinct profiles of a sample there must be for every cluster.
+const A_CLUSTER: usize = 10;
+
 /// At most `size` of the profiles, standing for all: the profiles themselves if there are no more.
 ///
 /// Otherwise a systematic sample by weight: `size` points, evenly spaced over the weights laid end
@@ -17,7 +20,7 @@ pub(crate) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
     }
 }
 
-/// [`sample`], if it tells enough of `k` clusters.
+/// What [`drawn_for`] draws, as an ensemble; else all profiles.
 pub(crate) fn sample_for(k: usize, profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
     match drawn_for(k, profiles, size) {
         Some((rows, weights)) => Cow::Owned(profiles.selected(&rows, weights)),
@@ -30,16 +33,19 @@ pub(crate) fn drawn(profiles: &Profiles, size: usize) -> Option<(Vec<u32>, Vec<f
     drawn_by(profiles.weights(), size)
 }
 
-/// What [`drawn`] gives if it tells enough of `k` clusters: where a few profiles have nearly all the
-/// weight, few are drawn, and all take part instead.
+/// What [`drawn`] gives for `size`, or more if `k` clusters need it. `None` also if the sample tells
+/// too little of them: where a few profiles have nearly all the weight, few are drawn.
 pub(crate) fn drawn_for(
     k: usize,
     profiles: &Profiles,
     size: usize,
 ) -> Option<(Vec<u32>, Vec<f64>)> {
-    /// So many distinct profiles there must be for every cluster.
-    const A_CLUSTER: usize = 10;
-    drawn(profiles, size).filter(|(rows, _)| rows.len() >= A_CLUSTER * k)
+    drawn(profiles, points_for(k, size)).filter(|(rows, _)| rows.len() >= A_CLUSTER * k)
+}
+
+/// How many points are drawn for `k` clusters where `size` are wanted.
+pub(crate) fn points_for(k: usize, size: usize) -> usize {
+    size.max(2 * A_CLUSTER * k)
 }
 
 /// What [`sample`] draws of profiles of these weights.

@@ -32,7 +32,8 @@
 //! * *Stopping.* By the relative gain of the bound, 1e-6; the authors' program stops when parameters
 //!   change by less than a hundredth.
 //! * *Restarts.* Ten are begun; after 20 steps the one of highest bound goes on to the end.
-//! * *Starts on a sample.* Of more than 2,048 profiles restarts are run on a systematic sample of as
+//! * *Starts on a sample.* Of more than 2,048 profiles (20 a cluster, if that is more; and unless a
+//!   few have nearly all the weight) restarts are run on a systematic sample of as
 //!   many by weight, with at most two sweeps a step, and the best until a step gains less than a
 //!   hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a hundredth of the members'
 //!   own shares lest a label that the sample lacks stay next to impossible. Most of its steps look at
@@ -49,7 +50,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps a restart; memory $O(u k + K k)$.
+//! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps a restart; memory $O(u (k + r) + K k)$.
 
 mod alpha;
 mod gamma;
@@ -142,7 +143,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         },
     ],
     time: "O(t s u r k) a restart, s sweeps a step",
-    memory: "O(u k + K k)",
+    memory: "O(u (k + r) + K k)",
     build: |k, settings| {
         let mut params = BceParams::new(k.ok_or(Error::NeedsK { method: "bce" })?);
         if let Some(restarts) = settings.integer("restarts")? {

@@ -163,3 +163,30 @@ fn many_profiles_start_on_a_sample() {
     let bound = found.convergence.objective.unwrap();
     assert!(bound > whole.bound() - 1e-3 * whole.bound().abs(), "{bound} {}", whole.bound());
 }
+
+/// A step beyond the best model is one of models, and goes the same way.
+#[test]
+fn beyond_the_best_model_lies_another() {
+    let profiles = profiles(&three_noisy_clusters(300, 5));
+    let method = BceParams::new(3).check().unwrap();
+    let run = Run::new(1);
+    let mut state = method.drawn(&profiles, run.rng(Stream::Restart(0)));
+    let sums = method.sweep(&profiles, &state.model, &mut state.gamma, SETTLED, &run).unwrap();
+    let (old, mut best) = (state.model.clone(), state.model);
+    method.improve(&mut best, &sums, &profiles);
+    let same = old.beyond(&best, 1.0, &profiles);
+    assert_eq!((same.alpha, same.beta), (best.alpha.clone(), best.beta.clone()));
+    let next = old.beyond(&best, 1.8, &profiles);
+    for member in profiles.members() {
+        for h in 0..3 {
+            let of = |beta: &Matrix, c: usize| beta[(c, h)];
+            let sum: f64 = member.clusters.clone().map(|c| of(&next.beta, c)).sum();
+            assert!((sum - 1.0).abs() < 1e-12);
+            // The entry that grew most goes on growing.
+            let ratio = |c: &usize| of(&best.beta, *c) / of(&old.beta, *c);
+            let most =
+                member.clusters.clone().max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap();
+            assert!(of(&next.beta, most) > of(&best.beta, most));
+        }
+    }
+}

@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// The model as far beyond `best` as is said; 1 stops there.
-    fn beyond(&self, best: &Model, eta: f64, profiles: &Profiles) -> Self {
+    pub(super) fn beyond(&self, best: &Model, eta: f64, profiles: &Profiles) -> Self {
         if eta == 1.0 {
             return best.clone();
         }

@@ -21,7 +21,8 @@
 //!   The paper's form is `missing = expected`.
 //! * *Restarts.* The paper takes one run; the best of ten by likelihood is far better when there
 //!   are many members.
-//! * *Starts on a sample.* Of more than 8,192 profiles restarts are run on a systematic sample of as many
+//! * *Starts on a sample.* Of more than 8,192 profiles (20 a cluster, if that is more; and unless a
+//!   few have nearly all the weight) restarts are run on a systematic sample of as many
 //!   by weight, each until a step gains less than ten times `tol`, and only the best goes on with all,
 //!   from tables mixed with a thousandth of the members' own shares lest a label that the sample lacks
 //!   be impossible. Most of its steps look at the 8,192 heaviest profiles and take the sums of the
@@ -47,7 +48,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u k + K k)$.
+//! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u (k + r) + K k)$.
 
 mod visits;
 
@@ -123,7 +124,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         },
     ],
     time: "O(t u r k) a restart",
-    memory: "O(u k + K k)",
+    memory: "O(u (k + r) + K k)",
     build: |k, settings| {
         let k = k.ok_or(Error::NeedsK { method: "mmec" })?;
         let mut params = MmecParams::new(k);

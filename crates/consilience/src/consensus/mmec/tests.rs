@@ -157,7 +157,7 @@ fn many_profiles_start_on_a_sample() {
     let labels = found.object_labels(&profiles);
     let right = (0..n).filter(|&i| labels[i] == labels[i % 3]).count();
     assert!(right > n * 95 / 100 && labels[0] != labels[1] && labels[1] != labels[2]);
-    // All profiles in every step come no higher, in more steps over all of them.
+    // All profiles in every step come hardly higher, in more steps over all of them.
     let run = Run::new(1);
     let start = Mixture::of(&method.drawn(profiles.len(), &run, 0), &profiles);
     let whole = method.climb(&profiles, start, method.0.tol, &run).unwrap();

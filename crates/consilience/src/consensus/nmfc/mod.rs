@@ -41,11 +41,12 @@
 //!   unit length; an exact 0 would never move. The papers leave the start open. `init=random`
 //!   starts at random instead and keeps the start whose partition $Y$ has the least
 //!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
-//! * *Starts on a sample.* Of more than 4,096 profiles a systematic sample of as many by weight is
-//!   clustered by k-means and followed until labels stand still or for seven eighths of `max_iter`;
-//!   then all, until a step changes the labels of at most a thousandth of the objects or for an eighth
-//!   of `max_iter`. A row of $Q$ begins where the rule leaves it alone, given the sample's $X$ and
-//!   $X^T X$, and once more given those of all.
+//! * *Starts on a sample.* Of more than 4,096 profiles (20 a cluster, if that is more; and unless a
+//!   few have nearly all the weight) a systematic sample of as many by weight is clustered by k-means
+//!   and followed until labels stand still or for seven eighths of `max_iter`; then all, until a step
+//!   changes the labels of at most a thousandth of the objects or for an eighth of `max_iter`. A row of
+//!   $Q$ begins about where the rule leaves it alone, given the sample's $X$ and $X^T X$, and once more
+//!   given those of all. Not with `weighted`: weights would learn the sample's noise.
 //! * *Missing labels.* An object that a member does not label is together with none there.
 //!
 //! # Cost
@@ -228,8 +229,8 @@ impl ConsensusMethod for Nmfc {
                 self.descend(&problem, &problem.blurred(labels), run)?
             }
             (None, NmfcInit::ConsensusRows) => match drawn_for(p.k, profiles, STARTED) {
-                Some(part) => self.descend_by_sample(&problem, part, run)?,
-                None => self.descend(&problem, &self.kmeans(&problem, run)?, run)?,
+                Some(part) if !p.weighted => self.descend_by_sample(&problem, part, run)?,
+                _ => self.descend(&problem, &self.kmeans(&problem, run)?, run)?,
             },
             (None, NmfcInit::Random) => {
                 let descend = |i: usize| {
@@ -307,7 +308,10 @@ impl Nmfc {
         let last = max_iter.div_ceil(LAST);
         let start = of_some.start(&q);
         let found = self.descend_for(&of_some, start, max_iter - last, Still::ALL, run)?;
-        self.descend_for(problem, problem.extended(found.state), last, Still::NEARLY_ALL, run)
+        let start = problem.extended(found.state);
+        let end = self.descend_for(problem, start, last, Still::NEARLY_ALL, run)?;
+        let stop = if found.stop == Stop::Converged { end.stop } else { found.stop };
+        Ok(Descent { stop, ..end })
     }
 
     /// Follows `state` until labels stand still, for at most `max_iter` steps.
@@ -347,7 +351,7 @@ impl Nmfc {
 /// When labels have stood still for long enough.
 #[derive(Clone, Copy, Debug)]
 struct Still {
-    /// For so many steps.
+    /// For so many steps; after so many weights are learned anew.
     steps: usize,
     /// But for this share of the objects.
     share: f64,
@@ -389,7 +393,10 @@ impl State {
         let rows = memberships.as_mut_slice().par_chunks_exact_mut(k).with_min_len(CHUNK);
         rows.zip(self.q.par_chunks_exact(stride)).for_each(|(shares, row)| {
             let sum: f64 = row[..k].iter().sum();
-            shares.iter_mut().zip(row).for_each(|(share, x)| *share = x / sum);
+            let even = 1.0 / k as f64;
+            for (share, x) in shares.iter_mut().zip(row) {
+                *share = if sum > 0.0 { x / sum } else { even };
+            }
         });
         memberships
     }
@@ -461,7 +468,8 @@ impl<'a> Problem<'a> {
         for _ in 0..2 {
             let table = self.scaled(&state.x, &state.a);
             let c = padded(&state.c);
-            let inverse: Vec<f64> = (0..self.k).map(|j| 1.0 / (state.c[(j, j)] + TINY)).collect();
+            let inverse: Vec<f64> =
+                (0..self.k).map(|j| 1.0 / state.c[(j, j)].max(f64::MIN_POSITIVE)).collect();
             self.refresh(&mut state, Rule::Settled { table: &table, c: &c, inverse: &inverse });
         }
         state

@@ -2,7 +2,7 @@
 
 use crate::linalg::Matrix;
 
-/// A row of $Q$ that the sample did not have is settled in at most so many turns over its entries, ...
+/// After a sample a row of $Q$ is settled in at most so many turns over its entries, ...
 const SETTLING: usize = 8;
 
 /// ... which end with at least this share of the largest.

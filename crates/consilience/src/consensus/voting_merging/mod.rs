@@ -26,10 +26,12 @@
 //!
 //! # Cost
 //!
-//! With $k$ the largest number of clusters of a member: where every member labels every object, the
-//! votes need only the overlaps of clusters, $O(u r^2)$ once and $O(K^2 + r k^3)$ an order; otherwise,
-//! or above 4,096 clusters in all, an order takes $O(u r k + r k^3)$. Merging takes $O(u k)$ a column.
-//! Memory $O(u k + K^2)$.
+//! With $k$ the largest number of clusters of a member: where every member labels every object and is
+//! hard, the votes need only the overlaps of clusters, $O(u r^2)$ once and $O(K^2 + r k^3)$ an order;
+//! otherwise, or above 4,096 clusters in all, an order takes $O(u r k + r k^3)$. Merging takes $O(u
+//! (r + k))$ a column, or $O(u k)$ where members are many or soft. Memory $O(u k + K^2)$.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -188,14 +190,21 @@ impl ConsensusMethod for VotingMerging {
     fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let finest = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap_or(1);
         let columns = finest.max(self.0.k.unwrap_or(1));
-        let by_overlaps = !profiles.has_missing() && profiles.n_clusters() <= FEW_CLUSTERS;
-        let overlaps = by_overlaps.then(|| profiles.gram(profiles.weights()));
+        let overlaps = self.takes_overlaps(profiles).then(|| {
+            // By a power of two, lest sums of huge weights overflow: no bit of any other changes.
+            let scale = (-profiles.total_weight().log2().floor()).exp2();
+            let weights: Vec<f64> = profiles.weights().iter().map(|w| scale * w).collect();
+            (profiles.gram(&weights), scale)
+        });
         let mut best: Option<Vote> = None;
         let mut disagreements = Vec::with_capacity(self.0.restarts);
         for restart in 0..self.0.restarts {
             let order = run.rng(Stream::Restart(restart as u64)).permutation(profiles.n_members());
             let vote = match &overlaps {
-                Some(overlaps) => self.vote_by_overlaps(profiles, overlaps, &order, columns, run),
+                Some((overlaps, scale)) => {
+                    let vote = self.vote_by_overlaps(profiles, overlaps, &order, columns, run);
+                    vote.map(|vote| Vote { disagreement: vote.disagreement / scale, ..vote })
+                }
                 None => self.vote(profiles, &order, columns, run),
             }?;
             disagreements.push(vote.disagreement);
@@ -238,6 +247,12 @@ struct Vote {
 }
 
 impl VotingMerging {
+    /// Whether overlaps of clusters tell all that is needed of an order, for less than the objects do.
+    fn takes_overlaps(&self, profiles: &Profiles) -> bool {
+        let cheap = profiles.is_hard() || profiles.n_members() <= 2 * self.0.restarts;
+        cheap && !profiles.has_missing() && profiles.n_clusters() <= FEW_CLUSTERS
+    }
+
     /// The vote in this order, from the overlaps $G = H^T W H$ of clusters alone; nothing is missing.
     ///
     /// $b D^{(b)} = \sum_{a \le b} H_a \Pi_a$, so its overlap with a cluster is a sum of entries of
@@ -267,45 +282,41 @@ impl VotingMerging {
         }
         let squares: f64 = (0..names.len()).map(|c| overlaps[(c, c)]).sum();
         let within: f64 = names.iter().enumerate().map(|(c, &name)| with_columns[(c, name)]).sum();
-        Ok(Vote { disagreement: squares - within / order.len() as f64, names })
+        let disagreement = (squares - within / order.len() as f64).max(0.0);
+        Ok(Vote { disagreement, names })
     }
 
     /// The vote in this order, object by object.
     fn vote(&self, profiles: &Profiles, order: &[u32], columns: usize, run: &Run) -> Result<Vote> {
         let weights = profiles.weights();
-        // The numerators of D, and how many have voted.
-        let mut sums = Matrix::zeros(profiles.len(), columns);
-        let mut votes = vec![0.0; profiles.len()];
+        // The numerators of a row of D, and how many have voted.
+        let mut rows = vec![0.0; profiles.len() * (columns + 1)];
         let mut names = vec![0; profiles.n_clusters()];
         let mut last = None;
         for (b, &h) in order.iter().enumerate() {
             run.tick("voting", b as u64, Some(order.len() as u64))?;
             let own = profiles.members()[h as usize].clusters.clone();
             // The last member's votes are counted on the way.
-            let overlap_in = |(chunk, (sums, votes)): (usize, (&mut [f64], &mut [f64]))| {
-                let mut overlap = Matrix::zeros(own.len(), columns);
-                for (i, (sums, votes)) in sums.chunks_exact_mut(columns).zip(votes).enumerate() {
-                    let s = chunk * CHUNK + i;
+            let add = |chunk: Range<usize>, rows: &mut [f64], overlap: &mut [f64]| {
+                for (s, row) in chunk.zip(rows.chunks_exact_mut(columns + 1)) {
                     if let Some(last) = last {
                         for_each_label(profiles, s, last, |c, p| {
-                            sums[names[c]] += p;
-                            *votes += p;
+                            row[names[c]] += p;
+                            row[columns] += p;
                         });
                     }
-                    if *votes > 0.0 {
+                    if row[columns] > 0.0 {
                         for_each_label(profiles, s, h as usize, |c, p| {
-                            let scale = weights[s] * p / *votes;
-                            let row = overlap.row_mut(c - own.start).iter_mut();
-                            row.zip(&*sums).for_each(|(overlap, sum)| *overlap += scale * sum);
+                            let scale = weights[s] * p / row[columns];
+                            let overlap = overlap[(c - own.start) * columns..].iter_mut();
+                            let sums = &row[..columns];
+                            overlap.zip(sums).for_each(|(overlap, sum)| *overlap += scale * sum);
                         });
                     }
                 }
-                overlap
             };
-            let chunks = sums.as_mut_slice().par_chunks_mut(CHUNK * columns);
-            let chunks = chunks.zip(votes.par_chunks_mut(CHUNK)).enumerate();
-            let overlap = added(chunks.map(overlap_in).collect());
-            let matched = overlap.map_or_else(|| vec![0; own.len()], |it| self.matching(&it));
+            let overlap = profiles.sum_over_chunks_of(CHUNK, &mut rows, own.len() * columns, add);
+            let matched = self.matching(&Matrix::from_vec(own.len(), columns, overlap));
             names[own].copy_from_slice(&matched);
             last = Some(h as usize);
         }
@@ -349,11 +360,28 @@ impl VotingMerging {
         columns: usize,
         run: &Run,
     ) -> Result<(usize, Vec<f64>)> {
-        let mut left: Vec<usize> = (0..columns).collect();
+        // Where a column went.
+        let mut place: Vec<usize> = (0..columns).collect();
+        // Of few labels an object, reading them again costs no more than reading a table of D would.
+        let reads_labels = profiles.is_hard() && profiles.n_members() <= 4 * columns;
+        let d = (!reads_labels).then(|| memberships(profiles, names, columns));
+        let mut left = place.clone();
         let mut shares = Vec::new();
         loop {
             run.check()?;
-            let Crossing { size, between } = Crossing::new(profiles, names, columns);
+            let Crossing { size, between } = match &d {
+                None => {
+                    let placed: Vec<usize> = names.iter().map(|&name| place[name]).collect();
+                    let write = |s: usize, row: &mut [f64]| {
+                        write_memberships(profiles, s, &placed, row);
+                    };
+                    Crossing::new(profiles, columns, write)
+                }
+                Some(d) => Crossing::new(profiles, columns, |s, row| {
+                    row.fill(0.0);
+                    d.row(s).iter().zip(&place).for_each(|(x, &j)| row[j] += x);
+                }),
+            };
             let clusters = left.iter().filter(|&&j| size[j] > 0.0).count();
             let pairs = |(at, &j): (usize, &usize)| -> Vec<_> {
                 left[at + 1..].iter().map(|&l| (j, l)).collect()
@@ -375,10 +403,10 @@ impl VotingMerging {
             let Some(((j, l), share)) = next else { break };
             shares.push(share);
             left.retain(|&column| column != l);
-            names.iter_mut().filter(|name| **name == l).for_each(|name| *name = j);
+            place.iter_mut().filter(|place| **place == l).for_each(|place| *place = j);
         }
         for name in names {
-            *name = left.binary_search(name).expect("a column that is left");
+            *name = left.binary_search(&place[*name]).expect("a column that is left");
         }
         Ok((left.len(), shares))
     }
@@ -393,24 +421,22 @@ struct Crossing {
 }
 
 impl Crossing {
-    /// With rows of $D$ made as they are needed: reading the labels again costs no more than a table
-    /// of them would.
-    fn new(profiles: &Profiles, names: &[usize], columns: usize) -> Self {
-        let in_chunk = |(chunk, weights): (usize, &[f64])| {
-            // A last column for the size.
-            let mut sums = Matrix::zeros(columns, columns + 1);
-            let mut row = vec![0.0; columns];
-            for (s, w) in (chunk * CHUNK..).zip(weights) {
-                write_memberships(profiles, s, names, &mut row);
-                let own = sums.row_mut(argmax(&row).expect("at least one column"));
+    /// Of the $D$ whose rows `write` writes.
+    fn new(profiles: &Profiles, columns: usize, write: impl Fn(usize, &mut [f64]) + Sync) -> Self {
+        // A last column for the size.
+        let width = columns + 1;
+        let sums = profiles.sum_over_chunks_with(
+            columns * width,
+            || vec![0.0; columns],
+            |s, row, sums| {
+                write(s, row);
+                let own = argmax(row).expect("at least one column");
+                let (w, own) = (profiles.weights()[s], &mut sums[own * width..][..width]);
                 own[columns] += w;
-                own.iter_mut().zip(&row).for_each(|(sum, x)| *sum += w * x);
-            }
-            sums
-        };
-        let chunks = profiles.weights().par_chunks(CHUNK).enumerate();
-        let sums = added(chunks.map(in_chunk).collect());
-        let sums = sums.unwrap_or_else(|| Matrix::zeros(columns, columns + 1));
+                own.iter_mut().zip(row).for_each(|(sum, x)| *sum += w * *x);
+            },
+        );
+        let sums = Matrix::from_vec(columns, width, sums.0);
         let size = sums.iter_rows().map(|row| row[columns]).collect();
         Crossing { size, between: Matrix::from_fn(columns, columns, |j, l| sums[(j, l)]) }
     }
@@ -439,22 +465,21 @@ fn write_memberships(profiles: &Profiles, s: usize, names: &[usize], row: &mut [
 /// $\sum_b \lVert D - H_b \Pi_b \rVert^2 = \sum_b \lVert H_b \rVert^2 - \sum_s w_s v_s \lVert D_s
 /// \rVert^2$ where $v_s$ members label $s$.
 fn disagreement(profiles: &Profiles, names: &[usize], columns: usize) -> f64 {
-    let in_chunk = |(chunk, weights): (usize, &[f64])| {
-        let mut row = vec![0.0; columns];
-        let mut disagreement = 0.0;
-        for (s, w) in (chunk * CHUNK..).zip(weights) {
+    let sums = profiles.sum_over_chunks_with(
+        1,
+        || vec![0.0; columns],
+        |s, row, sums| {
             row.fill(0.0);
-            let votes = add_votes(profiles, s, names, &mut row);
+            let votes = add_votes(profiles, s, names, row);
             let mut squares = 0.0;
             profiles.for_each_entry(s, |_, _, p| squares += p * p);
             if votes > 0.0 {
-                disagreement += w * (squares - row.iter().map(|x| x * x).sum::<f64>() / votes);
+                let agreeing = row.iter().map(|x| x * x).sum::<f64>() / votes;
+                sums[0] += profiles.weights()[s] * (squares - agreeing);
             }
-        }
-        disagreement
-    };
-    let chunks = profiles.weights().par_chunks(CHUNK).enumerate();
-    chunks.map(in_chunk).collect::<Vec<f64>>().iter().sum()
+        },
+    );
+    sums.0[0].max(0.0)
 }
 
 /// Adds what all members say of profile `s` to their columns; how many say something.
@@ -465,14 +490,6 @@ fn add_votes(profiles: &Profiles, s: usize, names: &[usize], row: &mut [f64]) ->
         votes += p;
     });
     votes
-}
-
-/// The sum of matrices of one shape, in their order.
-fn added(matrices: Vec<Matrix>) -> Option<Matrix> {
-    matrices.into_iter().reduce(|mut sum, next| {
-        sum.as_mut_slice().iter_mut().zip(next.as_slice()).for_each(|(sum, x)| *sum += x);
-        sum
-    })
 }
 
 /// Calls `visit(cluster, membership)` for what member `h` says of profile `s`, clusters counted

@@ -1,7 +1,10 @@
+//! Votes and merges beside their definitions.
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::consensus::combine;
+use crate::ensemble::{Ensemble, HardMember};
 use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
 fn labels(members: &[[i64; 6]], params: VotingMergingParams) -> Vec<Option<u32>> {
@@ -80,6 +83,128 @@ fn refuses_what_is_out_of_range() {
     assert!(VotingMergingParams::new().k(0).check().is_err());
     assert!(VotingMergingParams::new().restarts(0).check().is_err());
     assert!(VotingMergingParams::new().threshold(f64::NAN).check().is_err());
+}
+
+/// Of many profiles, some labels missing, votes are counted chunk by chunk.
+#[test]
+fn votes_of_many_profiles_are_those_printed() {
+    let mut rng = crate::rng::Rng::new(4, Stream::Data);
+    let mut label = |i: usize| match rng.below(9) {
+        0 => None,
+        1..4 => Some(rng.below(5) as i64),
+        _ => Some(i as i64 % 3),
+    };
+    let member = |h: usize| {
+        let labels: Vec<_> = (0..15_000).map(&mut label).collect();
+        HardMember::from_integers(h.to_string(), labels).into()
+    };
+    let profiles = profiles(&Ensemble::new((0..7).map(member).collect()).unwrap());
+    assert!(profiles.len() > 2 * CHUNK && profiles.has_missing());
+    let method = VotingMergingParams::new().check().unwrap();
+    let order: Vec<u32> = (0..7).rev().collect();
+    let on = |threads| {
+        let run = Run::new(0).threads(threads);
+        run.install(|| method.vote(&profiles, &order, 5, &run)).unwrap()
+    };
+    let vote = on(2);
+    let (found, best, disagreement) = as_printed(&profiles, &order, &vote.names, 5);
+    for (found, best) in found.iter().zip(best) {
+        assert!((found - best).abs() < 1e-9 * (1.0 + best), "{found} {best}");
+    }
+    assert!((vote.disagreement - disagreement).abs() < 1e-9 * disagreement);
+    let alone = on(1);
+    assert_eq!((alone.names, alone.disagreement), (vote.names, vote.disagreement));
+}
+
+/// Sums of the largest numbers there are must not overflow.
+#[test]
+fn huge_weights_are_weights_too() {
+    let ensemble = hard_ensemble(&[[0, 0, 1], [1, 1, 0], [0, 0, 1]]);
+    let ensemble = ensemble.with_weights(vec![1e307, 1e307, 1.0]).unwrap();
+    let profiles = profiles(&ensemble);
+    let method = VotingMergingParams::new().k(2).check().unwrap();
+    let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+    assert_eq!(consensus.object_labels(&profiles), [0, 0, 1].map(Some));
+    // All agree, but for what rounding leaves of twice 10^307.
+    assert!(consensus.convergence.objective.is_some_and(|x| x < 1e-12 * 2e307));
+}
+
+/// Merging as it is described, on a table of memberships; and by how much the nearest of all
+/// decisions was decided.
+fn plain_merge(method: &VotingMerging, w: &[f64], mut d: Matrix) -> (Matrix, Vec<f64>, f64) {
+    let (mut shares, mut margin) = (Vec::new(), f64::INFINITY);
+    loop {
+        let k = d.ncols();
+        let mut size = vec![0.0; k];
+        let mut crossing = Matrix::zeros(k, k);
+        for (s, row) in d.iter_rows().enumerate() {
+            let j = argmax(row).unwrap();
+            size[j] += w[s];
+            let mut sorted = row.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            if k > 1 {
+                margin = margin.min(sorted[k - 1] - sorted[k - 2]);
+            }
+            (0..k).for_each(|l| crossing[(j, l)] += w[s] * row[l]);
+        }
+        let pairs = (0..k).flat_map(|j| (j + 1..k).map(move |l| (j, l)));
+        let mut all: Vec<(f64, usize, usize)> = pairs
+            .filter(|&(j, l)| size[j] + size[l] > 0.0)
+            .map(|(j, l)| ((crossing[(j, l)] + crossing[(l, j)]) / (size[j] + size[l]), j, l))
+            .collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let Some(&(share, j, l)) = all.first() else { return (d, shares, margin) };
+        let clusters = size.iter().filter(|&&n| n > 0.0).count();
+        let enough = method.0.k.map_or(share <= method.0.threshold, |wanted| clusters <= wanted);
+        if method.0.k.is_none() {
+            margin = margin.min((share - method.0.threshold).abs());
+        }
+        if enough {
+            return (d, shares, margin);
+        }
+        if let Some(second) = all.get(1) {
+            margin = margin.min(share - second.0);
+        }
+        shares.push(share);
+        d = Matrix::from_fn(d.nrows(), k - 1, |s, column| match column {
+            column if column == j => d[(s, j)] + d[(s, l)],
+            column if column < l => d[(s, column)],
+            column => d[(s, column + 1)],
+        });
+    }
+}
+
+proptest! {
+    /// Whether rows are made of labels or read from a table. Where a decision is near, rounding may
+    /// decide it.
+    #[test]
+    fn merging_is_that_of_the_definition(
+        ensemble in ensembles(Kinds::ALL, 12, 5),
+        k in prop::option::of(1..4usize),
+        threshold in 0.0..0.6f64,
+    ) {
+        let profiles = profiles(&ensemble);
+        let run = Run::new(1).threads(1);
+        let params = VotingMergingParams { k, ..VotingMergingParams::new().threshold(threshold) };
+        let method = params.check().unwrap();
+        let finest = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap();
+        let columns = finest.max(k.unwrap_or(1));
+        let order: Vec<u32> = (0..profiles.n_members() as u32).collect();
+        let mut names = method.vote(&profiles, &order, columns, &run).unwrap().names;
+        let d = memberships(&profiles, &names, columns);
+        let (expected, expected_shares, margin) = plain_merge(&method, profiles.weights(), d);
+        let (left, shares) = method.merge(&profiles, &mut names, columns, &run).unwrap();
+        if margin > 1e-9 {
+            prop_assert_eq!(left, expected.ncols());
+            for (x, y) in shares.iter().zip(&expected_shares) {
+                prop_assert!((x - y).abs() < 1e-9);
+            }
+            let found = memberships(&profiles, &names, left);
+            for (x, y) in found.as_slice().iter().zip(expected.as_slice()) {
+                prop_assert!((x - y).abs() < 1e-12);
+            }
+        }
+    }
 }
 
 proptest! {

@@ -110,7 +110,8 @@ pub(super) fn joining(t: f64, v: f64, delta: f64) -> f64 {
 }
 
 /// What a cluster of mass $t$ that loses $v$ asks more of who stays: $\psi_t(\delta) - \psi_{t -
-/// v}(\delta)$ with $\psi_t(\delta) = (f(t) - f(t - \delta)) / \delta$, at the largest $\delta$ there can be beside $v$, at most `heavy`.
+/// v}(\delta)$ with $\psi_t(\delta) = (f(t) - f(t - \delta)) / \delta$, at the largest $\delta$ there can
+/// be beside $v$, at most `heavy`.
 pub(super) fn staying(t: f64, v: f64, heavy: f64) -> f64 {
     let f = xlogx_branchless;
     let left = t - v;

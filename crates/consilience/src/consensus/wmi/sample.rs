@@ -6,7 +6,7 @@
 //! clustering that is mostly right instead of one that is random, and few passes over all profiles
 //! are left to make.
 
-use crate::ensemble::{Profiles, drawn_for};
+use crate::ensemble::{Profiles, drawn_for, points_for};
 use crate::linalg::Matrix;
 
 /// Some of the profiles, standing for all.
@@ -17,9 +17,10 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// `points` drawn from the profiles by weight, each counted as 1; if they are fewer than the
-    /// profiles and tell enough for `k` clusters.
+    /// `points`, or more if `k` clusters need it, drawn from the profiles by weight, each counted as 1;
+    /// if they are fewer than the profiles and tell enough.
     pub(super) fn new(profiles: &Profiles, points: usize, k: usize) -> Option<Self> {
+        let points = points_for(k, points);
         let (rows, weights) = drawn_for(k, profiles, points)?;
         // Whole numbers add up without rounding.
         let point = profiles.total_weight() / points as f64;

@@ -10,10 +10,11 @@ impl Profiles {
     pub(crate) fn selected(&self, rows: &[u32], weights: Vec<f64>) -> Profiles {
         assert_eq!(rows.len(), weights.len(), "one weight a profile");
         fn codes<C: Copy>(codes: &[C], rows: &[u32], r: usize) -> Vec<C> {
-            rows.iter()
-                .flat_map(|&s| &codes[s as usize * r..(s as usize + 1) * r])
-                .copied()
-                .collect()
+            let mut selected = Vec::with_capacity(rows.len() * r);
+            for &s in rows {
+                selected.extend_from_slice(&codes[s as usize * r..(s as usize + 1) * r]);
+            }
+            selected
         }
         let hard = match &self.hard {
             Labels::U8(all) => Labels::U8(codes(all, rows, self.n_hard)),
