@@ -88,13 +88,14 @@ def kmeans(name: str, n: int, d: int, k: int, iterations: int, spread: float) ->
         clouds(n, d, k, spread),
         {
             "ours": our_program("kmeans", iterations),
+            "ours f32": our_program("kmeans32", iterations),
             "scikit-learn": sklearn_kmeans(iterations, np.float64),
             "scikit-learn f32": sklearn_kmeans(iterations, np.float32),
             "faiss f32": faiss_kmeans(iterations),
         },
         quality="inertia",
         limit=f"multiply32 {n * d * k * (iterations + 1) / 1e9}",
-        notes=f"one Lloyd fit, n {n} d {d} k {k}, at most {iterations} iterations from a given start (faiss: all); ours reads f64",
+        notes=f"one Lloyd fit, n {n} d {d} k {k}, at most {iterations} iterations from a given start (faiss: all)",
     )
 
 

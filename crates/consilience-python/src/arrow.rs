@@ -89,6 +89,9 @@ where
     let tokens: Vec<T::Native> = missing.of_type();
     if let [chunk] = chunks {
         let array = chunk.as_primitive::<T>();
+        if array.null_count() == 0 {
+            return HardMember::from_integers_but(name, array.values(), &tokens);
+        }
         let gone = |i: usize, label| array.is_null(i) || tokens.contains(&label);
         return HardMember::from_integer_slice(name, array.values(), gone);
     }

@@ -62,10 +62,9 @@ impl Builder {
             run: &Run,
         ) -> Vec<Member> {
             let (view, missing) = (labels.as_array(), missing.of_type());
-            let gone = |_, label| missing.contains(&label);
             let all = || {
                 if let Some(rows) = view.as_slice() {
-                    return encode_rows(names, rows, gone);
+                    return encode_rows(names, rows, &missing);
                 }
                 let names = names.par_iter().enumerate();
                 names.map(|(j, name)| integers(name, view.column(j), &missing).into()).collect()
@@ -278,11 +277,7 @@ impl Builder {
 ///
 /// A column alone would read every line of memory for one or few numbers of it, so columns are copied
 /// out some at a time, from rows that stay in the cache meanwhile.
-fn encode_rows<T: Integer>(
-    names: &[String],
-    rows: &[T],
-    gone: impl Fn(usize, T) -> bool + Sync,
-) -> Vec<Member> {
+fn encode_rows<T: Integer>(names: &[String], rows: &[T], missing: &[T]) -> Vec<Member> {
     /// Bytes a row that are copied at once: what memory a copy may take.
     const BYTES: usize = 32;
     /// Rows that stay in the cache.
@@ -299,7 +294,7 @@ fn encode_rows<T: Integer>(
         }
         let named = names.iter().zip(columns);
         let member = |(name, labels): (&String, Vec<T>)| {
-            HardMember::from_integer_slice(name.clone(), &labels, &gone).into()
+            HardMember::from_integers_but(name.clone(), &labels, missing).into()
         };
         named.map(member).collect()
     };
@@ -308,10 +303,9 @@ fn encode_rows<T: Integer>(
 
 /// A member from a column of integers, read where it stands if it can be.
 fn integers<T: Integer>(name: &str, labels: ArrayView1<'_, T>, missing: &[T]) -> HardMember {
-    let gone = |_, label| missing.contains(&label);
     match labels.as_slice() {
-        Some(labels) => HardMember::from_integer_slice(name, labels, gone),
-        None => HardMember::from_integer_slice(name, &labels.to_vec(), gone),
+        Some(labels) => HardMember::from_integers_but(name, labels, missing),
+        None => HardMember::from_integers_but(name, &labels.to_vec(), missing),
     }
 }
 

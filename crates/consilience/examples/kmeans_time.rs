@@ -3,7 +3,7 @@
 //! `kmeans_time WHAT DATA START N D K COUNT FITS`: DATA and START are files of little-endian `f64`, row
 //! by row, N x D and K x D. WHAT is
 //!
-//! * `kmeans`: Lloyd's iteration from the start, COUNT times at most,
+//! * `kmeans`: Lloyd's iteration from the start, COUNT times at most; `kmeans32`: on the data in `f32`,
 //! * `fuzzy`: COUNT iterations of fuzzy k-means from random rows,
 //! * `members`: COUNT members by k-means from random rows, each to its end, of K / 2, K / 2 + 1, ... clusters.
 //!
@@ -12,7 +12,7 @@
 
 use std::time::Instant;
 
-use consilience::base::{FuzzyKMeansParams, KMeansParams, Start};
+use consilience::base::{FuzzyKMeansParams, KMeansParams, Start, Table};
 use consilience::generate::{Base, GenerateParams};
 use consilience::linalg::Matrix;
 use consilience::{Result, Rng, Run, Stream};
@@ -26,6 +26,8 @@ fn read(path: &str, rows: usize, columns: usize) -> Matrix {
 struct Problem {
     what: String,
     data: Matrix,
+    /// The data in single precision, if that is what is worked on.
+    single: Vec<f32>,
     start: Matrix,
     count: usize,
     fits: usize,
@@ -37,9 +39,12 @@ impl Problem {
             panic!("usage: kmeans_time WHAT DATA START N D K COUNT FITS");
         };
         let number = |text: &String| text.parse::<usize>().expect("a whole number");
+        let data = read(data, number(n), number(d));
+        let single = if what == "kmeans32" { &data } else { &Matrix::zeros(0, 0) };
         Problem {
             what: what.clone(),
-            data: read(data, number(n), number(d)),
+            single: single.as_slice().iter().map(|&x| x as f32).collect(),
+            data,
             start: read(start, number(k), number(d)),
             count: number(count),
             fits: number(fits),
@@ -52,17 +57,23 @@ impl Problem {
         let values = (0..1000 * 8).map(|_| rng.normal()).collect();
         let data = Matrix::from_vec(1000, 8, values);
         let start = data.select_rows(&rng.distinct(1000, 10));
-        Problem { what: "kmeans".to_owned(), data, start, count: 20, fits: 3 }
+        Problem { what: "kmeans".to_owned(), data, single: vec![], start, count: 20, fits: 3 }
     }
 
     /// The work, once: what was minimised, and the number of iterations where there is one.
     fn work(&self, run: &Run) -> Result<(f64, Option<usize>)> {
         let (k, count) = (self.start.nrows(), self.count);
         match &*self.what {
-            "kmeans" => {
+            "kmeans" | "kmeans32" => {
                 let start = Start::Given(self.start.clone());
                 let params = KMeansParams::new(k).start(start).tol(0.0).max_iter(count);
-                let fit = params.check()?.fit(&self.data, run, Stream::Restart)?;
+                let kmeans = params.check()?;
+                let fit = if self.single.is_empty() {
+                    kmeans.fit(&self.data, run, Stream::Restart)?
+                } else {
+                    let data = Table::new(self.data.nrows(), self.data.ncols(), &self.single);
+                    kmeans.fit(data, run, Stream::Restart)?
+                };
                 Ok((fit.inertia, Some(fit.iterations)))
             }
             "fuzzy" => {

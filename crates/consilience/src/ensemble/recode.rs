@@ -66,7 +66,7 @@ impl Labels {
             return by_hashing(integers, low, missing);
         }
         let range = high.above(low) as usize + 1;
-        let clusters = appearances(integers, low, range, &missing);
+        let clusters = appearances(integers, low, range, range, &missing);
         let labels = Labels::with_capacity(clusters.len(), 0);
         let labels = match labels {
             Labels::U8(_) => Labels::U8(by_table(integers, low, range, &clusters, &missing)),
@@ -75,9 +75,55 @@ impl Labels {
         };
         (labels, clusters)
     }
+
+    /// [`from_integers`](Self::from_integers) where some integers mean that there is no label, wherever
+    /// they stand.
+    ///
+    /// ```
+    /// use consilience::ensemble::Labels;
+    /// let (labels, clusters) = Labels::from_integers_but(&[7u32, 3, 0, 7], &[0]);
+    /// assert_eq!(clusters, [7, 3]);
+    /// assert_eq!(labels.iter().collect::<Vec<_>>(), [Some(0), Some(1), None, Some(0)]);
+    /// ```
+    pub fn from_integers_but<T: Integer>(integers: &[T], missing: &[T]) -> (Labels, Vec<T>) {
+        let gone = |_, x: T| missing.contains(&x);
+        // Of a chunk without the question who is missing, for which no register is wide.
+        let of_chunk = |integers: &[T]| {
+            let (&first, rest) = integers.split_first()?;
+            Some(rest.iter().fold((first, first), |(low, high), &x| (low.min(x), high.max(x))))
+        };
+        let range = integers.par_chunks(CHUNK).filter_map(of_chunk).reduce_with(wider);
+        let Some((low, high)) = range.filter(|&(low, high)| high.above(low) < DENSE) else {
+            return Labels::from_integers(integers, gone);
+        };
+        let range = high.above(low) as usize + 1;
+        let mut unwanted = missing.to_vec();
+        unwanted.sort_unstable();
+        unwanted.dedup();
+        unwanted.retain(|x| (low..=high).contains(x));
+        let clusters = appearances(integers, low, range, range - unwanted.len(), &gone);
+        let labels = match Labels::with_capacity(clusters.len(), 0) {
+            Labels::U8(_) => Labels::U8(looked_up(integers, low, range, &clusters)),
+            Labels::U16(_) => Labels::U16(looked_up(integers, low, range, &clusters)),
+            Labels::U32(_) => Labels::U32(looked_up(integers, low, range, &clusters)),
+        };
+        (labels, clusters)
+    }
 }
 
 impl HardMember {
+    /// [`from_integer_slice`](Self::from_integer_slice) where some integers mean that there is no label,
+    /// wherever they stand.
+    pub fn from_integers_but<T: Integer>(
+        name: impl Into<String>,
+        labels: &[T],
+        missing: &[T],
+    ) -> Self {
+        let (labels, clusters) = Labels::from_integers_but(labels, missing);
+        let clusters = clusters.iter().map(ToString::to_string).collect();
+        HardMember::from_parts(name.into(), labels, clusters)
+    }
+
     /// A member from a column of integers of any width; `missing(i, labels[i])` says which objects
     /// have no label. Clusters are numbered in order of appearance and named by their integer, and
     /// integers that do not occur are none.
@@ -112,11 +158,12 @@ fn wider<T: Ord>(a: (T, T), b: (T, T)) -> (T, T) {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// The integers in order of first appearance, all in a `range` above `low`.
+/// The integers in order of first appearance, all in a `range` above `low`; there are at most `most`.
 fn appearances<T: Integer>(
     integers: &[T],
     low: T,
     range: usize,
+    most: usize,
     missing: &(impl Fn(usize, T) -> bool + Sync),
 ) -> Vec<T> {
     let add_new = |seen: &mut [bool], all: &mut Vec<T>, x: T| {
@@ -125,18 +172,25 @@ fn appearances<T: Integer>(
             *seen = true;
             all.push(x);
         }
+        all.len() < most
     };
-    let of_chunks: Vec<Vec<T>> = integers
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(chunk, integers)| {
-            let (mut seen, mut all) = (vec![false; range], Vec::new());
-            present(chunk, integers, missing).for_each(|(_, x)| add_new(&mut seen, &mut all, x));
-            all
-        })
-        .collect();
+    let of_chunk = |(chunk, integers)| {
+        let (mut seen, mut all) = (vec![false; range], Vec::new());
+        // Mostly all are seen soon.
+        let _ = present(chunk, integers, missing).all(|(_, x)| add_new(&mut seen, &mut all, x));
+        all
+    };
+    let mut chunks = integers.chunks(CHUNK).enumerate();
+    let first = chunks.next().map(of_chunk).unwrap_or_default();
+    if first.len() == most {
+        return first;
+    }
+    let chunks = integers.par_chunks(CHUNK).enumerate().skip(1);
+    let others: Vec<Vec<T>> = chunks.map(of_chunk).collect();
     let (mut seen, mut all) = (vec![false; range], Vec::new());
-    of_chunks.into_iter().flatten().for_each(|x| add_new(&mut seen, &mut all, x));
+    for x in first.into_iter().chain(others.into_iter().flatten()) {
+        add_new(&mut seen, &mut all, x);
+    }
     all
 }
 
@@ -147,10 +201,7 @@ fn by_table<T: Integer, C: Code>(
     clusters: &[T],
     missing: &(impl Fn(usize, T) -> bool + Sync),
 ) -> Vec<C> {
-    let mut table = vec![C::MISSING; range];
-    for (code, x) in clusters.iter().enumerate() {
-        table[x.above(low) as usize] = C::from_index(code);
-    }
+    let table = code_table(low, range, clusters);
     let mut codes = vec![C::MISSING; integers.len()];
     codes.par_chunks_mut(CHUNK).zip(integers.par_chunks(CHUNK)).enumerate().for_each(
         |(chunk, (codes, integers))| {
@@ -160,6 +211,22 @@ fn by_table<T: Integer, C: Code>(
         },
     );
     codes
+}
+
+/// The codes of integers, none of which is out of `range`; those that are no cluster are missing.
+fn looked_up<T: Integer, C: Code>(integers: &[T], low: T, range: usize, clusters: &[T]) -> Vec<C> {
+    let table: Vec<C> = code_table(low, range, clusters);
+    let codes = integers.par_iter().with_min_len(CHUNK);
+    codes.map(|x| table[x.above(low) as usize]).collect()
+}
+
+/// The code of every integer from `low` on.
+fn code_table<T: Integer, C: Code>(low: T, range: usize, clusters: &[T]) -> Vec<C> {
+    let mut table = vec![C::MISSING; range];
+    for (code, x) in clusters.iter().enumerate() {
+        table[x.above(low) as usize] = C::from_index(code);
+    }
+    table
 }
 
 fn by_hashing<T: Integer>(
@@ -207,6 +274,11 @@ mod tests {
         assert_eq!(HardMember::from_integer_slice("a", integers, missing), expected);
     }
 
+    fn check_but<T: Integer>(integers: &[T], missing: &[T]) {
+        let expected = one_by_one(integers, |_, x| missing.contains(&x));
+        assert_eq!(HardMember::from_integers_but("a", integers, missing), expected);
+    }
+
     #[test]
     fn integers_of_any_width_and_range_are_numbered_by_first_appearance() {
         check(&[-128i8, 127, 0, -128], |_, _| false);
@@ -216,6 +288,10 @@ mod tests {
         check(&(0..300u16).rev().collect::<Vec<_>>(), |i, _| i == 7);
         check::<i32>(&[], |_, _| false);
         check(&[1u8, 2], |_, _| true);
+        check_but(&[-128i8, 127, 0, -128], &[]);
+        check_but(&[i64::MIN, 3, -1, 4, i64::MIN], &[-1, i64::MIN]);
+        check_but::<u8>(&[], &[1]);
+        check_but(&[1u8, 1], &[1, 7, 1]);
     }
 
     proptest! {
@@ -233,6 +309,7 @@ mod tests {
                 (0..n as u64).map(|i| low + (mix(seed ^ i) as i64).rem_euclid(range)).collect();
             let gone = |i: usize, _: i64| mix(seed ^ !(i as u64)) % 100 < share;
             check(&integers, gone);
+            check_but(&integers, &[low + (seed % 7) as i64, low - 1, low]);
         }
     }
 }
