@@ -38,7 +38,7 @@
 //!   hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a hundredth of the members'
 //!   own shares lest a label that the sample lacks stay next to impossible. Most of its steps look at
 //!   the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others as they were, and they
-//!   [go farther](visits) than the model that suits the sums best while that gains. Sweeps end when no
+//!   go farther than the model that suits the sums best while that gains. Sweeps end when no
 //!   $\gamma_{ih}$ changes by more than 0.01. Where steps gain less than `tol`, but after six at least,
 //!   all are visited; it ends when the steps since the last visit gained less than `tol` each. So an
 //!   iteration is then a visit to all, and the restarts' bounds are those of the sample.
