@@ -14,15 +14,16 @@ const A_CLUSTER: usize = 10;
 /// often, so every object has the same chance, and clusters are represented by their size. The
 /// rule is fixed: the same profiles give the same sample.
 pub(crate) fn sample(profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
-    match drawn(profiles, size) {
-        Some((rows, weights)) => Cow::Owned(profiles.selected(&rows, weights)),
-        None => Cow::Borrowed(profiles),
-    }
+    selected_or_all(profiles, drawn(profiles, size))
 }
 
 /// What [`drawn_for`] draws, as an ensemble; else all profiles.
 pub(crate) fn sample_for(k: usize, profiles: &Profiles, size: usize) -> Cow<'_, Profiles> {
-    match drawn_for(k, profiles, size) {
+    selected_or_all(profiles, drawn_for(k, profiles, size))
+}
+
+fn selected_or_all(profiles: &Profiles, drawn: Option<(Vec<u32>, Vec<f64>)>) -> Cow<'_, Profiles> {
+    match drawn {
         Some((rows, weights)) => Cow::Owned(profiles.selected(&rows, weights)),
         None => Cow::Borrowed(profiles),
     }

@@ -77,14 +77,16 @@ impl Bce {
                 let mut best = model.clone();
                 self.improve(&mut best, &heavy_sums.plus(&light_sums), profiles);
                 let mut next = model.beyond(&best, beyond, profiles);
-                let before = of_heavy.clone();
+                // The best model itself cannot do worse, and need not be taken back.
+                let before = (beyond > 1.0).then(|| of_heavy.clone());
                 let mut sums = sweep(heavy, &next, &mut of_heavy)?;
                 let higher = height(&next, &sums) >= reached;
-                if beyond > 1.0 && !higher {
-                    (beyond, next, of_heavy) = (1.0, best, before);
-                    sums = sweep(heavy, &next, &mut of_heavy)?;
-                } else {
-                    beyond = LARGEST.min(GROWTH * beyond);
+                match before {
+                    Some(before) if !higher => {
+                        (beyond, next, of_heavy) = (1.0, best, before);
+                        sums = sweep(heavy, &next, &mut of_heavy)?;
+                    }
+                    _ => beyond = LARGEST.min(GROWTH * beyond),
                 }
                 (model, heavy_sums) = (next, sums);
                 let gain = height(&model, &heavy_sums) - reached;
