@@ -38,6 +38,15 @@ pub(super) struct Object {
     shares: Vec<Lane>,
     /// $\sigma$.
     sums: Vec<f64>,
+    /// $\sum_h \gamma_h$ hangs on the number of labels alone: what goes with each number.
+    totals: Vec<Total>,
+}
+
+/// Functions of $\sum_h \gamma_h$.
+#[derive(Clone, Copy)]
+struct Total {
+    digamma: f64,
+    ln_gamma: f64,
 }
 
 impl Object {
@@ -60,6 +69,12 @@ impl Object {
             alpha: padded,
             shares: of(0.0, width),
             sums: vec![1.0; r],
+            totals: (0..=r)
+                .map(|labels| {
+                    let total = alpha.iter().sum::<f64>() + labels as f64;
+                    Total { digamma: digamma(total), ln_gamma: ln_gamma(total) }
+                })
+                .collect(),
         }
     }
 
@@ -280,22 +295,41 @@ impl Object {
     /// \varphi_{qh} \ln (b_{qh} / \varphi_{qh})$ is $\ln \sigma_q - \sum_h \varphi_{qh} \ln e_h$.
     #[inline(always)]
     pub(super) fn bound(&self, w: f64, log_theta: &mut [Lane]) -> f64 {
+        // The same code for all widths: known ones are unrolled.
+        match self.width {
+            1 => self.bound_of(1, w, log_theta),
+            2 => self.bound_of(2, w, log_theta),
+            3 => self.bound_of(3, w, log_theta),
+            4 => self.bound_of(4, w, log_theta),
+            5 => self.bound_of(5, w, log_theta),
+            width => self.bound_of(width, w, log_theta),
+        }
+    }
+
+    #[inline(always)]
+    fn bound_of(&self, width: usize, w: f64, log_theta: &mut [Lane]) -> f64 {
         /// Lanes whose $P(\gamma)$ are multiplied before the logarithm: each is below $10^{41}$.
         const TOGETHER: usize = 4;
-        let total: f64 = self.gamma().iter().sum();
-        let of_sum = digamma(total);
+        let Total { digamma: of_total, ln_gamma: ln_gamma_of_total } = self.totals[self.labels];
+        let (gamma, shares) = (&self.gamma[..width], &self.shares[..width]);
+        let (z_before, t) = (&self.z[..width], &self.t[..width]);
+        let log_theta = &mut log_theta[..width];
         let mut bounds = [0.0; LANES];
-        for at in (0..self.width).step_by(TOGETHER) {
+        for at in (0..width).step_by(TOGETHER) {
             let mut product = [1.0; LANES];
-            for b in at..self.width.min(at + TOGETHER) {
+            for b in at..width.min(at + TOGETHER) {
+                // Copies: what might overlap with the sums is not vectorised.
+                let (gamma, share, before, t) = (gamma[b], shares[b], z_before[b], t[b]);
+                let mut theta = log_theta[b];
                 for l in 0..LANES {
-                    let Parts { z, digamma, ln_gamma, rising } = parts(self.gamma[b][l]);
+                    let Parts { z, digamma, ln_gamma, rising } = parts(gamma[l]);
                     let ln_z = ln_branchless(z);
-                    log_theta[b][l] += w * (ln_z + digamma - of_sum);
-                    let spent = self.shares[b][l] * (ln_branchless(self.z[b][l]) + self.t[b][l]);
+                    theta[l] += w * (ln_z + digamma - of_total);
+                    let spent = share[l] * (ln_branchless(before[l]) + t[l]);
                     bounds[l] += (z - 0.5) * ln_z + ln_gamma - spent;
                     product[l] *= rising;
                 }
+                log_theta[b] = theta;
             }
             for l in 0..LANES {
                 bounds[l] -= ln_branchless(product[l]);
@@ -303,18 +337,7 @@ impl Object {
         }
         // Beyond k, gamma is 1, its logarithm next to 0, and nothing is spent.
         let bounds: f64 = bounds.into_iter().sum();
-        // Logarithms together, additions one by one: the order of these is not to change.
-        let (fours, rest) = self.sums[..self.labels].as_chunks::<LANES>();
-        let mut evidence = 0.0;
-        for four in fours {
-            let mut logs = [0.0; LANES];
-            for l in 0..LANES {
-                logs[l] = ln_branchless(four[l]);
-            }
-            evidence = logs.iter().fold(evidence, |sum, log| sum + log);
-        }
-        evidence = rest.iter().fold(evidence, |sum, &x| sum + ln_branchless(x));
-        bounds - ln_gamma(total) + evidence
+        bounds - ln_gamma_of_total + sum_of_logs(&self.sums[..self.labels])
     }
 
     /// Adds `w` times $\varphi$ to the rows of the object's labels in `by_cluster`.
@@ -381,6 +404,36 @@ fn add_shares(sums: &mut [Lane], factor: f64, chances: &[Lane], e: &[Lane]) {
         }
         *sum = next;
     }
+}
+
+/// The sum of the logarithms: those of products, where none vanishes.
+#[inline(always)]
+fn sum_of_logs(values: &[f64]) -> f64 {
+    /// Values multiplied in a lane before the logarithm.
+    const TOGETHER: usize = 8;
+    let mut sum = 0.0;
+    for values in values.chunks(TOGETHER * LANES) {
+        let (fours, rest) = values.as_chunks::<LANES>();
+        let mut product = [1.0; LANES];
+        for four in fours {
+            for l in 0..LANES {
+                product[l] *= four[l];
+            }
+        }
+        for (product, x) in product.iter_mut().zip(rest) {
+            *product *= x;
+        }
+        if product.iter().all(|product| (1e-300..1e300).contains(product)) {
+            let mut logs = [0.0; LANES];
+            for l in 0..LANES {
+                logs[l] = ln_branchless(product[l]);
+            }
+            sum += (logs[0] + logs[1]) + (logs[2] + logs[3]);
+        } else {
+            sum += values.iter().map(|&x| ln_branchless(x)).sum::<f64>();
+        }
+    }
+    sum
 }
 
 /// The products of two rows, added up over lanes.

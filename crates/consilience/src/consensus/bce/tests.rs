@@ -164,29 +164,42 @@ fn many_profiles_start_on_a_sample() {
     assert!(bound > whole.bound() - 1e-3 * whole.bound().abs(), "{bound} {}", whole.bound());
 }
 
-/// A step beyond the best model is one of models, and goes the same way.
+/// Steps that shrink by the same factor are summed up at once.
 #[test]
-fn beyond_the_best_model_lies_another() {
+fn a_jump_finds_the_limit_of_even_steps() {
     let profiles = profiles(&three_noisy_clusters(300, 5));
     let method = BceParams::new(3).check().unwrap();
     let run = Run::new(1);
     let mut state = method.drawn(&profiles, run.rng(Stream::Restart(0)));
-    let sums = method.sweep(&profiles, &state.model, &mut state.gamma, SETTLED, &run).unwrap();
-    let (old, mut best) = (state.model.clone(), state.model);
-    method.improve(&mut best, &sums, &profiles);
-    let same = old.beyond(&best, 1.0, &profiles);
-    assert_eq!((same.alpha, same.beta), (best.alpha.clone(), best.beta.clone()));
-    let next = old.beyond(&best, 1.8, &profiles);
+    let limit = state.model.clone();
+    let sums = method.sweep(&profiles, &limit, &mut state.gamma, SETTLED, &run).unwrap();
+    // Logarithms of alpha that approach the limit's; beta moves within a column, so that sums stay 1.
+    let at = |way: f64| {
+        let mut model = limit.clone();
+        model.alpha.iter_mut().for_each(|a| *a *= (0.3 * way).exp());
+        for member in profiles.members() {
+            for (c, sign) in member.clusters.clone().zip([1.0, -1.0]) {
+                model.beta.row_mut(c).iter_mut().for_each(|b| *b *= (0.01 * way * sign).exp());
+            }
+        }
+        model
+    };
+    let counts = &sums.by_cluster;
+    let jump = |models: [f64; 3]| {
+        let [a, b, c] = models.map(at);
+        Model::ahead([&a, &b, &c], counts, &profiles)
+    };
+    let found = jump([1.0, 0.8, 0.64]).unwrap();
+    for (a, b) in found.alpha.iter().zip(&limit.alpha) {
+        assert!((a / b).ln().abs() < 1e-9, "{a} {b}");
+    }
     for member in profiles.members() {
         for h in 0..3 {
-            let of = |beta: &Matrix, c: usize| beta[(c, h)];
-            let sum: f64 = member.clusters.clone().map(|c| of(&next.beta, c)).sum();
+            let sum: f64 = member.clusters.clone().map(|c| found.beta[(c, h)]).sum();
             assert!((sum - 1.0).abs() < 1e-12);
-            // The entry that grew most goes on growing.
-            let ratio = |c: &usize| of(&best.beta, *c) / of(&old.beta, *c);
-            let most =
-                member.clusters.clone().max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap();
-            assert!(of(&next.beta, most) > of(&best.beta, most));
         }
     }
+    // Steps there and back lead nowhere, and none are no step.
+    assert!(jump([1.0, 0.0, 1.0]).is_none());
+    assert!(jump([0.0, 0.0, 0.0]).is_none());
 }

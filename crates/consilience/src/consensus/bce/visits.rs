@@ -5,11 +5,10 @@
 //! Hinton. *A View of the EM Algorithm that Justifies Incremental, Sparse, and Other Variants.*
 //! 1998), and costs what the heavy ones cost.
 //!
-//! Such steps become short long before the end. So each goes beyond the model $\hat\beta$ that suits
-//! the sums best, to $\beta (\hat\beta / \beta)^\eta$ brought to sum 1 and $\alpha (\hat\alpha /
-//! \alpha)^\eta$, and $\eta$ grows while the bound rises. Where it falls, the step is taken back and
-//! made with $\eta = 1$ (R. Salakhutdinov, S. Roweis. *Adaptive Overrelaxed Bound Optimization
-//! Methods.* ICML 2003).
+//! Where clusters overlap it is the visits that bring the model forward, slowly. So after every two
+//! the model jumps ahead to where they seem to lead, and back if that lowers the bound (R. Varadhan,
+//! C. Roland. *Simple and Globally Convergent Methods for Accelerating the Convergence of Any EM
+//! Algorithm.* Scandinavian Journal of Statistics 35, 2008).
 
 use super::alpha::ALPHA;
 use super::{Bce, Fit, Model, State, Sums, normalise};
@@ -19,19 +18,23 @@ use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::run::Run;
 
-/// Steps between visits to all profiles, at least: about as long as a visit.
-const BETWEEN: usize = 6;
+/// Steps between visits to all profiles, at least and at most: about as long as a visit.
+const BETWEEN: std::ops::RangeInclusive<usize> = 4..=8;
+
+/// Visits end when the steps since the last gained less than so many times `tol` each: local optima
+/// differ by far more than what is left, and labels hardly change any more.
+const VISIT_TOL: f64 = 10.0;
 
 /// Sweeps end when no $\gamma_{ih}$ changes by more than this: more gain less than the next step.
 const NEARLY_SETTLED: f64 = 1e-2;
 
-/// How much $\eta$ grows after a step that gained, and how far.
-const GROWTH: f64 = 1.5;
-const LARGEST: f64 = 10.0;
+/// How far a jump goes: in steps, and for any entry in units of its logarithm.
+const LARGEST: f64 = 16.0;
+const FARTHEST: f64 = 2.0;
 
 /// How much of the tables found on a sample is replaced by the shares of the members' clusters: a
 /// label that the sample lacks would stay next to impossible for many steps.
-const BLUR: f64 = 0.01;
+const BLUR: f64 = 1e-3;
 
 impl Bce {
     /// Steps from `model` on, most of them over the heaviest profiles only: what belongs to the others
@@ -49,15 +52,25 @@ impl Bce {
         };
         let (mut of_heavy, mut of_light) = (model.even(heavy), model.even(light));
         let mut trace: Vec<f64> = Vec::new();
+        // Models at the visits since the last jump, and where to go on if the jump was too far.
+        let mut passed: Vec<Model> = Vec::new();
+        let mut fallback: Option<(Model, [Matrix; 2])> = None;
         let (mut steps, mut since) = (0, 0);
-        let mut beyond = 1.0;
         let mut heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
         let stop = loop {
             run.tick("visiting all", trace.len() as u64, None)?;
             let light_sums = sweep(light, &model, &mut of_light)?;
             let bound = heavy_sums.bound + light_sums.bound + self.prior(profiles, &model.beta);
-            let least = self.0.tol * bound.abs();
+            let least = VISIT_TOL * self.0.tol * bound.abs();
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
+            if let Some((before, gammas)) = fallback.take()
+                && gain < 0.0
+            {
+                model = before;
+                [of_heavy, of_light] = gammas;
+                heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
+                continue;
+            }
             trace.push(bound);
             if gain <= least * since as f64 {
                 break Stop::Converged;
@@ -65,6 +78,7 @@ impl Bce {
             if steps == self.0.max_iter {
                 break Stop::MaxIterations;
             }
+            passed.push(model.clone());
             since = 0;
             // The bound, but for what stays the same until the next visit.
             let height = |model: &Model, heavy: &Sums| {
@@ -74,25 +88,22 @@ impl Bce {
             let mut reached = height(&model, &heavy_sums);
             while steps < self.0.max_iter {
                 (steps, since) = (steps + 1, since + 1);
-                let mut best = model.clone();
-                self.improve(&mut best, &heavy_sums.plus(&light_sums), profiles);
-                let mut next = model.beyond(&best, beyond, profiles);
-                // The best model itself cannot do worse, and need not be taken back.
-                let before = (beyond > 1.0).then(|| of_heavy.clone());
-                let mut sums = sweep(heavy, &next, &mut of_heavy)?;
-                let higher = height(&next, &sums) >= reached;
-                match before {
-                    Some(before) if !higher => {
-                        (beyond, next, of_heavy) = (1.0, best, before);
-                        sums = sweep(heavy, &next, &mut of_heavy)?;
-                    }
-                    _ => beyond = LARGEST.min(GROWTH * beyond),
-                }
-                (model, heavy_sums) = (next, sums);
+                self.improve(&mut model, &heavy_sums.plus(&light_sums), profiles);
+                heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
                 let gain = height(&model, &heavy_sums) - reached;
                 reached += gain;
-                if since >= BETWEEN && gain <= least {
+                if since >= *BETWEEN.end() || since >= *BETWEEN.start() && gain <= least {
                     break;
+                }
+            }
+            if let [first, second] = &passed[..] {
+                let counts = heavy_sums.plus(&light_sums).by_cluster;
+                let ahead = Model::ahead([first, second, &model], &counts, profiles);
+                passed.clear();
+                if let Some(ahead) = ahead {
+                    fallback = Some((model, [of_heavy.clone(), of_light.clone()]));
+                    model = ahead;
+                    heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
                 }
             }
         };
@@ -130,21 +141,41 @@ impl Model {
         Model { alpha: self.alpha.clone(), beta }
     }
 
-    /// The model as far beyond `best` as is said; 1 stops there.
-    pub(super) fn beyond(&self, best: &Model, eta: f64, profiles: &Profiles) -> Self {
-        if eta == 1.0 {
-            return best.clone();
-        }
-        let farther = |from: &[f64], to: &[f64]| -> Vec<f64> {
-            let entry = |(&a, &b): (&f64, &f64)| if a > 0.0 { a * (b / a).powf(eta) } else { b };
-            from.iter().zip(to).map(entry).collect()
+    /// Where three models, each made from the one before, seem to be heading; `None` if not ahead.
+    ///
+    /// With $x_0, x_1, x_2$ their logarithms, $r = x_1 - x_0$, $v = (x_2 - x_1) - r$ and $\eta = \|r\| /
+    /// \|v\|$ it is $x_0 + 2 \eta r + \eta^2 v$; where every step is $\rho$ times the one before, that is
+    /// the limit. Lengths count an entry of $\beta$ by how many labels it is to explain.
+    pub(super) fn ahead(
+        [first, second, third]: [&Model; 3],
+        counts: &Matrix,
+        profiles: &Profiles,
+    ) -> Option<Self> {
+        let logs = |model: &Model| -> Vec<f64> {
+            model.beta.as_slice().iter().chain(&model.alpha).map(|x| x.ln()).collect()
         };
-        let (rows, k) = (self.beta.nrows(), self.beta.ncols());
-        let beta = farther(self.beta.as_slice(), best.beta.as_slice());
-        let mut beta = Matrix::from_vec(rows, k, beta);
-        normalise(&mut beta, profiles);
-        let alpha = farther(&self.alpha, &best.alpha);
-        Model { alpha: alpha.iter().map(|a| a.clamp(*ALPHA.start(), *ALPHA.end())).collect(), beta }
+        let [start, middle, end] = [first, second, third].map(logs);
+        let step = |i: usize| middle[i] - start[i];
+        let bend = |i: usize| (end[i] - middle[i]) - step(i);
+        let length = |of: &dyn Fn(usize) -> f64| -> f64 {
+            let squares = counts.as_slice().iter().enumerate().map(|(i, n)| n * of(i) * of(i));
+            squares.sum::<f64>().sqrt()
+        };
+        let eta = length(&step) / length(&bend);
+        // Also where nothing moved: 0 / 0 is no number.
+        if eta.is_nan() || eta <= 1.0 {
+            return None;
+        }
+        let eta = eta.min(LARGEST);
+        let mut next = third.clone();
+        let entries = next.beta.as_mut_slice().iter_mut().chain(&mut next.alpha);
+        for (i, x) in entries.enumerate() {
+            let ahead = start[i] + 2.0 * eta * step(i) + eta * eta * bend(i);
+            *x *= (ahead - end[i]).clamp(-FARTHEST, FARTHEST).exp();
+        }
+        normalise(&mut next.beta, profiles);
+        next.alpha.iter_mut().for_each(|a| *a = a.clamp(*ALPHA.start(), *ALPHA.end()));
+        Some(next)
     }
 
     /// What hangs on the model in the bound of objects of this weight, given their sums.
