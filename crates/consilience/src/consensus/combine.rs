@@ -125,8 +125,10 @@ pub fn combine_from(
         start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
     let fitted = run.install(|| method.fit(&canonical.profiles, start.as_deref(), run))?;
     debug_assert_eq!(fitted.labels.len(), profiles.len());
-    let mut consensus =
-        run.install(|| number_by_weight(restore(fitted, profiles, &canonical), profiles));
+    let mut consensus = run.install(|| {
+        let from = inverse(&canonical.profile_at);
+        number_by_weight(restore(fitted, profiles, &canonical, &from), profiles, &from)
+    });
     if consensus.confidence.is_empty() {
         consensus.confidence = match (&consensus.parted, &consensus.membership) {
             (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
@@ -155,8 +157,21 @@ fn fitting(shape: &Shape, k: Option<usize>, run: &Run) -> String {
     }
 }
 
-/// Puts what was told of the canonical order back into the order of `profiles`.
-fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Consensus {
+/// Where each place of the original is found.
+fn inverse(at: &[u32]) -> Vec<u32> {
+    let mut from = vec![0; at.len()];
+    at.iter().enumerate().for_each(|(i, &place)| from[place as usize] = i as u32);
+    from
+}
+
+/// Puts what was told of the canonical order back into the order of `profiles`, where each is found at
+/// `from`. All but the memberships: they are moved once, when clusters are numbered.
+fn restore(
+    fitted: Consensus,
+    profiles: &Profiles,
+    canonical: &Canonical,
+    from: &[u32],
+) -> Consensus {
     fn back<T: Clone + Send + Sync>(values: &[T], from: &[u32]) -> Vec<T> {
         if values.is_empty() {
             return Vec::new();
@@ -164,21 +179,9 @@ fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Con
         from.par_iter().with_min_len(CHUNK).map(|&i| values[i as usize].clone()).collect()
     }
     fn rows(matrix: &Matrix, from: &[u32]) -> Matrix {
-        let mut restored = Matrix::zeros(matrix.nrows(), matrix.ncols());
-        let rows = restored.as_mut_slice().par_chunks_exact_mut(matrix.ncols().max(1));
-        rows.with_min_len(CHUNK).zip(from).for_each(|(row, &i)| {
-            row.copy_from_slice(matrix.row(i as usize));
-        });
-        restored
-    }
-    /// Where each place of the original is found.
-    fn inverse(at: &[u32]) -> Vec<u32> {
-        let mut from = vec![0; at.len()];
-        at.iter().enumerate().for_each(|(i, &place)| from[place as usize] = i as u32);
-        from
+        Matrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(from[i] as usize, j)])
     }
     let at = &canonical.profile_at;
-    let from = inverse(at);
     let correspondences = fitted.correspondences.map(|matrices| {
         let mut restored = vec![Matrix::zeros(0, 0); matrices.len()];
         for (i, (matrix, &h)) in matrices.iter().zip(&canonical.member_at).enumerate() {
@@ -213,9 +216,8 @@ fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Con
         }
     }
     Consensus {
-        labels: back(&fitted.labels, &from),
-        confidence: back(&fitted.confidence, &from),
-        membership: fitted.membership.map(|m| rows(&m, &from)),
+        labels: back(&fitted.labels, from),
+        confidence: back(&fitted.confidence, from),
         correspondences,
         dendrogram,
         affinity,
@@ -224,8 +226,9 @@ fn restore(fitted: Consensus, profiles: &Profiles, canonical: &Canonical) -> Con
     }
 }
 
-/// Numbers the clusters from 0 by falling weight, ties by first appearance; drops empty ones.
-fn number_by_weight(mut consensus: Consensus, profiles: &Profiles) -> Consensus {
+/// Numbers the clusters from 0 by falling weight, ties by first appearance; drops empty ones. The
+/// memberships of each profile are found at `from`.
+fn number_by_weight(mut consensus: Consensus, profiles: &Profiles, from: &[u32]) -> Consensus {
     let mut mass = vec![0.0; consensus.k];
     let mut order: Vec<u32> = Vec::new();
     let mut add = |label: u32, weight: f64| {
@@ -260,29 +263,28 @@ fn number_by_weight(mut consensus: Consensus, profiles: &Profiles) -> Consensus 
     consensus.labels.iter_mut().for_each(rename);
     consensus.parted.iter_mut().flatten().for_each(rename);
     // A column that wins no object may still hold some mass: rows are brought back to sum 1.
-    consensus.membership = consensus.membership.map(|m| renumbered(m, &order));
+    consensus.membership =
+        consensus.membership.map(|m| renumbered(m.nrows(), |i| m.row(from[i] as usize), &order));
     consensus.correspondences = consensus
         .correspondences
-        .map(|all| all.into_iter().map(|s| renumbered(s, &order)).collect());
+        .map(|all| all.iter().map(|s| renumbered(s.nrows(), |i| s.row(i), &order)).collect());
     consensus.k = order.len();
     consensus
 }
 
-/// These columns of `matrix`, in this order, with rows of sum 1.
-fn renumbered(mut matrix: Matrix, order: &[u32]) -> Matrix {
-    let (rows, width, k) = (matrix.nrows(), matrix.ncols().max(1), order.len());
-    let renumber = |own: &mut Vec<f64>, row: &mut [f64]| {
-        own.clear();
-        own.extend(order.iter().map(|&j| row[j as usize]));
-        let sum: f64 = own.iter().sum();
+/// These columns of the rows, in this order, with sum 1.
+fn renumbered<'a>(rows: usize, row: impl Fn(usize) -> &'a [f64] + Sync, order: &[u32]) -> Matrix {
+    let k = order.len();
+    let mut numbered = Matrix::zeros(rows, k);
+    let chunks = numbered.as_mut_slice().par_chunks_exact_mut(k.max(1)).with_min_len(CHUNK);
+    chunks.enumerate().for_each(|(i, numbered)| {
+        let row = row(i);
+        numbered.iter_mut().zip(order).for_each(|(x, &j)| *x = row[j as usize]);
+        let sum: f64 = numbered.iter().sum();
         let uniform = 1.0 / k as f64;
-        for (x, own) in row.iter_mut().zip(&*own) {
-            *x = if sum > 0.0 { own / sum } else { uniform };
-        }
-    };
-    let chunks = matrix.as_mut_slice().par_chunks_exact_mut(width).with_min_len(CHUNK);
-    chunks.for_each_init(Vec::new, renumber);
-    if k == width { matrix } else { Matrix::from_fn(rows, k, |i, j| matrix[(i, j)]) }
+        numbered.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
+    });
+    numbered
 }
 
 /// The membership of each profile in its own cluster.

@@ -22,15 +22,20 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r + r k^3)$ ($O(u r^2)$ to find the reference), memory $O(u k)$.
+//! Time $O(u r + r k^3)$ ($O(u r^2)$ to find the most typical member), memory $O(u + K^2)$.
+
+use rayon::prelude::*;
 
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
-use crate::ensemble::{Contingency, Profiles, argmax, first_of_largest};
+use crate::ensemble::{Contingency, Profiles, first_of_largest};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment};
 use crate::metrics::{Normalisation, nmi};
 use crate::run::Run;
+
+/// Clusters of all members up to which overlaps of all pairs are counted in one pass.
+const FEW_CLUSTERS: usize = 4096;
 
 const MISSING: &str =
     "members vote on the objects they label; overlaps count objects labelled in both";
@@ -47,7 +52,7 @@ pub(super) static RELABEL_VOTE: MethodInfo = MethodInfo {
     takes_start: true,
     parameters: &[],
     time: "O(u r^2 + r k^3)",
-    memory: "O(u k)",
+    memory: "O(u + K^2)",
     build: |_, _| Ok(Box::new(RelabelVote(Reference::MostTypical))),
 };
 
@@ -86,46 +91,49 @@ impl ConsensusMethod for RelabelVote {
     }
 
     fn cost(&self, shape: &Shape) -> u64 {
-        // The reference has no more clusters than all members together, and rarely more than the
-        // average member.
-        let k = shape.total_clusters as u64 / shape.r.max(1) as u64 + 1;
-        8 * shape.u as u64 * (k + 2)
+        let overlaps = shape.total_clusters.min(FEW_CLUSTERS).pow(2).min(shape.u * shape.r) as u64;
+        8 * overlaps + 16 * shape.u as u64
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let mut diagnostics = Diagnostics::default();
-        let reference: Vec<u32> = if let Some(start) = start {
+        let mut tables = Tables::new(profiles);
+        let reference = if let Some(start) = start {
             diagnostics.push("reference", Value::Text("the given start".to_owned()));
-            start.to_vec()
+            Names::Given(start)
         } else {
-            let h = self.reference(profiles, run)?;
+            let h = self.reference(&mut tables, run)?;
             let name = profiles.members()[h].name.clone();
             diagnostics.push("reference", Value::Text(name));
-            let label = |s| profiles.label(s, h).map_or(NO_CLUSTER, |c| c as u32);
-            (0..profiles.len()).map(label).collect()
+            Names::Member(h)
         };
-        let named = reference.iter().filter(|&&c| c != NO_CLUSTER).max();
+        let own: Vec<u32> = match reference {
+            Names::Given(labels) => labels.to_vec(),
+            Names::Member(h) => {
+                let label = |s| profiles.label(s, h).map_or(NO_CLUSTER, |c| c as u32);
+                (0..profiles.len()).into_par_iter().map(label).collect()
+            }
+        };
+        let named = own.par_iter().filter(|&&c| c != NO_CLUSTER).max();
         let k = named.map(|&c| c as usize + 1).ok_or_else(|| Error::Empty {
             what: "the reference".to_owned(),
             hint: "it must label some object".to_owned(),
         })?;
-        let votes = votes(profiles, &reference, k, run)?;
-        let mut labels = Vec::with_capacity(profiles.len());
-        let mut confidence = Vec::with_capacity(profiles.len());
-        for (row, &own) in votes.iter_rows().zip(&reference) {
-            let cast: f64 = row.iter().sum();
-            let first = argmax(row).expect("k >= 1");
-            let own_wins = own != NO_CLUSTER && row[own as usize] == row[first];
-            let label = if own_wins { own } else { first as u32 };
-            labels.push(if cast == 0.0 { own } else { label });
-            confidence.push(if cast == 0.0 { 0.0 } else { row[first] / cast });
-        }
+        let names = matched(&tables, &reference, k, run)?;
+        let (labels, confidence) = plurality(profiles, &own, &names, k);
         Ok(Consensus { confidence, diagnostics, ..Consensus::from_labels(labels, k) })
     }
 }
 
+/// What gives the names.
+enum Names<'a> {
+    Given(&'a [u32]),
+    Member(usize),
+}
+
 impl RelabelVote {
-    fn reference(self, profiles: &Profiles, run: &Run) -> Result<usize> {
+    fn reference(self, tables: &mut Tables<'_>, run: &Run) -> Result<usize> {
+        let profiles = tables.profiles;
         let r = profiles.n_members();
         let labelled = |h: usize| -> f64 {
             let known = (0..profiles.len()).filter(|&s| profiles.is_labelled(s, h));
@@ -139,34 +147,95 @@ impl RelabelVote {
                 (0..r).filter(|&h| labelled[h] == most).collect()
             }
         };
+        if let [only] = candidates[..] {
+            return Ok(only);
+        }
+        tables.count_overlaps();
         let mut sums = Vec::with_capacity(candidates.len());
         for &h in &candidates {
             run.tick("looking for a reference", h as u64, Some(r as u64))?;
             let others = (0..r).filter(|&q| q != h);
-            let agreement =
-                |q| nmi(&Contingency::of_members(profiles, h, q), Normalisation::Geometric);
+            let agreement = |q| nmi(&tables.of(h, q), Normalisation::Geometric);
             sums.push(others.map(agreement).sum::<f64>());
         }
         Ok(candidates[first_of_largest(&sums).expect("an ensemble has members")])
     }
 }
 
-/// How many members give each profile each name of the reference.
-fn votes(profiles: &Profiles, reference: &[u32], k: usize, run: &Run) -> Result<Matrix> {
-    let mut votes = Matrix::zeros(profiles.len(), k);
-    for h in 0..profiles.n_members() {
-        run.tick("matching and voting", h as u64, Some(profiles.n_members() as u64))?;
-        let table = Contingency::of_consensus(profiles, reference, h);
-        let cells =
-            table.cells().iter().map(|cell| (cell.column as usize, cell.row as usize, cell.weight));
-        let name = max_assignment(profiles.members()[h].n_clusters(), k, cells);
-        for s in 0..profiles.len() {
-            if let Some(name) = profiles.label(s, h).and_then(|c| name[c]) {
-                votes[(s, name)] += 1.0;
-            }
+/// Tables of pairs of members.
+struct Tables<'a> {
+    profiles: &'a Profiles,
+    /// The weights of all clusters' overlaps, if that is less work than to count each table.
+    overlaps: Option<Matrix>,
+}
+
+impl<'a> Tables<'a> {
+    fn new(profiles: &'a Profiles) -> Self {
+        Tables { profiles, overlaps: None }
+    }
+
+    /// For tables of all pairs: one pass instead of one a pair.
+    fn count_overlaps(&mut self) {
+        let n_clusters = self.profiles.n_clusters();
+        let labels = self.profiles.len() * self.profiles.n_members();
+        if n_clusters <= FEW_CLUSTERS && n_clusters * n_clusters <= labels {
+            self.overlaps = Some(self.profiles.gram(self.profiles.weights()));
         }
     }
-    Ok(votes)
+
+    /// The table of members `g` (rows) and `h` (columns).
+    fn of(&self, g: usize, h: usize) -> Contingency {
+        let Some(overlaps) = &self.overlaps else {
+            return Contingency::of_members(self.profiles, g, h);
+        };
+        let [g, h] = [g, h].map(|h| self.profiles.members()[h].clusters.clone());
+        let block = Matrix::from_fn(g.len(), h.len(), |a, b| overlaps[(g.start + a, h.start + b)]);
+        Contingency::from_matrix(&block)
+    }
+}
+
+/// The name of the reference that goes with every cluster of all members; [`NO_CLUSTER`] if none.
+fn matched(tables: &Tables<'_>, reference: &Names<'_>, k: usize, run: &Run) -> Result<Vec<u32>> {
+    let profiles = tables.profiles;
+    let mut names = Vec::with_capacity(profiles.n_clusters());
+    for (h, member) in profiles.members().iter().enumerate() {
+        run.tick("matching", h as u64, Some(profiles.n_members() as u64))?;
+        let table = match reference {
+            Names::Given(labels) => Contingency::of_consensus(profiles, labels, h),
+            Names::Member(reference) => tables.of(*reference, h),
+        };
+        let cells =
+            table.cells().iter().map(|cell| (cell.column as usize, cell.row as usize, cell.weight));
+        let matched = max_assignment(member.n_clusters(), k, cells);
+        names.extend(matched.into_iter().map(|name| name.map_or(NO_CLUSTER, |name| name as u32)));
+    }
+    Ok(names)
+}
+
+/// The name with most votes, and its share of them, for every profile; `own` are the reference's.
+fn plurality(profiles: &Profiles, own: &[u32], names: &[u32], k: usize) -> (Vec<u32>, Vec<f64>) {
+    const CHUNK: usize = 4096;
+    let (mut labels, mut confidence) = (vec![0; own.len()], vec![0.0; own.len()]);
+    let chunks = labels.par_chunks_mut(CHUNK).zip(confidence.par_chunks_mut(CHUNK));
+    chunks.enumerate().for_each(|(chunk, (labels, confidence))| {
+        let first = chunk * CHUNK;
+        // The last takes what names nobody.
+        let mut votes = vec![0u32; k + 1];
+        profiles.for_each_row(first..first + labels.len(), |s, clusters| {
+            votes.fill(0);
+            for &cluster in clusters {
+                votes[(names[cluster as usize] as usize).min(k)] += 1;
+            }
+            let cast: u32 = votes[..k].iter().sum();
+            let most = (1..k).fold(0, |most, h| if votes[h] > votes[most] { h } else { most });
+            let own = own[s];
+            let own_wins = own != NO_CLUSTER && votes[own as usize] == votes[most];
+            let label = if cast == 0 || own_wins { own } else { most as u32 };
+            let share = if cast == 0 { 0.0 } else { f64::from(votes[most]) / f64::from(cast) };
+            (labels[s - first], confidence[s - first]) = (label, share);
+        });
+    });
+    (labels, confidence)
 }
 
 #[cfg(test)]
@@ -174,7 +243,8 @@ mod tests {
     use super::*;
     use crate::consensus::combine;
     use crate::ensemble::{Ensemble, HardMember};
-    use crate::testing::{hard_ensemble, profiles};
+    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
+    use proptest::prelude::*;
 
     #[test]
     fn the_majority_corrects_a_stray_member() {
@@ -212,5 +282,28 @@ mod tests {
         let start = [0, 0, 1, 1].map(Some);
         let consensus = combine(&profiles, &method, Some(&start), &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), start);
+    }
+
+    proptest! {
+        /// One pass over all clusters' overlaps gives the tables that are counted pair by pair.
+        #[test]
+        fn overlaps_hold_the_tables_of_all_pairs(ensemble in ensembles(Kinds::HARD, 30, 5)) {
+            let profiles = profiles(&ensemble);
+            let overlaps = Some(profiles.gram(profiles.weights()));
+            let tables = Tables { profiles: &profiles, overlaps };
+            for g in 0..profiles.n_members() {
+                for h in 0..profiles.n_members() {
+                    let counted = Contingency::of_members(&profiles, g, h);
+                    let found = tables.of(g, h);
+                    let cells = |table: &Contingency| -> Vec<(u32, u32)> {
+                        table.cells().iter().map(|cell| (cell.row, cell.column)).collect()
+                    };
+                    prop_assert_eq!(cells(&found), cells(&counted));
+                    for (a, b) in found.cells().iter().zip(counted.cells()) {
+                        prop_assert!((a.weight - b.weight).abs() <= 1e-12 * b.weight);
+                    }
+                }
+            }
+        }
     }
 }

@@ -133,6 +133,10 @@ const STARTED: usize = 4096;
 /// One step in so many is kept for all profiles.
 const LAST: usize = 8;
 
+/// Turns over the entries of a row that is to begin where the rule leaves it alone: given the sums of a
+/// sample, then those over all.
+const SETTLING: [usize; 2] = [1, 4];
+
 /// The most iterations of the k-means at the start.
 const ROUNDS: usize = 300;
 
@@ -416,6 +420,7 @@ enum Rule<'a> {
         table: &'a Matrix,
         c: &'a [f64],
         inverse: &'a [f64],
+        turns: usize,
     },
 }
 
@@ -465,12 +470,15 @@ impl<'a> Problem<'a> {
     fn extended(&self, of_sample: State) -> State {
         let stride = self.k.next_multiple_of(LANES);
         let mut state = State { q: vec![0.0; self.profiles.len() * stride], ..of_sample };
-        for _ in 0..2 {
+        for turns in SETTLING {
             let table = self.scaled(&state.x, &state.a);
             let c = padded(&state.c);
             let inverse: Vec<f64> =
                 (0..self.k).map(|j| 1.0 / state.c[(j, j)].max(f64::MIN_POSITIVE)).collect();
-            self.refresh(&mut state, Rule::Settled { table: &table, c: &c, inverse: &inverse });
+            self.refresh(
+                &mut state,
+                Rule::Settled { table: &table, c: &c, inverse: &inverse, turns },
+            );
         }
         state
     }
@@ -493,8 +501,8 @@ impl<'a> Problem<'a> {
                 match rule {
                     Rule::None => row.copy_from_slice(q),
                     Rule::Printed { c, .. } => apply_rule(q, row, c),
-                    Rule::Settled { c, inverse, .. } => {
-                        settle(&mut q[..k], row, c, inverse);
+                    Rule::Settled { c, inverse, turns, .. } => {
+                        settle(&mut q[..k], row, c, inverse, turns);
                         row.copy_from_slice(q);
                     }
                 }

@@ -2,10 +2,7 @@
 
 use crate::linalg::Matrix;
 
-/// After a sample a row of $Q$ is settled in at most so many turns over its entries, ...
-const SETTLING: usize = 8;
-
-/// ... which end with at least this share of the largest.
+/// After a sample a row of $Q$ ends with at least this share of its largest entry.
 pub(super) const FAINT: f64 = 1e-4;
 
 /// Keeps denominators from 0.
@@ -25,24 +22,42 @@ pub(super) fn padded(matrix: &Matrix) -> Vec<f64> {
     rows
 }
 
-/// The row $q \ge 0$ that the rule leaves alone, where $(S Q)_j = (q C)_j$ or $q_j = 0$, by
-/// coordinate descent from $q$ on; such an end is the minimum of $\tfrac12 q C q^T - q (S Q)^T$. The row
-/// of $S Q$ is given as `rest` and becomes what $q C$ leaves of it; `inverse` holds $1 / C_{jj}$. An exact
-/// 0 would never move again, so entries end above a small share of the largest.
+/// Brings the row $q$ to where the rule leaves it alone, $(S Q)_j = (q C)_j$ or $q_j = 0$, by at most so many
+/// `turns` of coordinate descent over its entries; such an end is the minimum of $\tfrac12 q C q^T -
+/// q (S Q)^T$ over $q \ge 0$. The row of $S Q$ is given as `rest` and becomes what $q C$ leaves of it;
+/// `inverse` holds $1 / C_{jj}$. An exact 0 would never move again, so entries end above a small share
+/// of the largest.
 #[inline(always)]
-pub(super) fn settle(q: &mut [f64], rest: &mut [f64], c: &[f64], inverse: &[f64]) {
-    let stride = rest.len();
-    let enough = 1e-3 * rest.iter().fold(0.0, |a: f64, &b| a.max(b));
-    for (q, row) in q.iter().zip(c.chunks_exact(stride)) {
-        rest.iter_mut().zip(row).for_each(|(rest, c)| *rest -= q * c);
+pub(super) fn settle(q: &mut [f64], rest: &mut [f64], c: &[f64], inverse: &[f64], turns: usize) {
+    let (rest, c) = (rest.as_chunks_mut::<LANES>().0, c.as_chunks::<LANES>().0);
+    let lanes = rest.len();
+    let enough = 1e-3 * rest.as_flattened().iter().fold(0.0, |a: f64, &b| a.max(b));
+    // The end has few entries that are not faint: the others begin at 0.
+    let faint = 2.0 * FAINT * q.iter().fold(0.0, |a: f64, &b| a.max(b));
+    for (x, row) in q.iter_mut().zip(c.chunks_exact(lanes)) {
+        if *x <= faint {
+            *x = 0.0;
+        } else {
+            add_scaled(rest, -*x, row);
+        }
     }
-    for _ in 0..SETTLING {
+    if faint == 0.0 {
+        // The entry that alone gains most.
+        let gain = |j: usize| rest.as_flattened()[j] * rest.as_flattened()[j] * inverse[j];
+        let most = (1..q.len()).fold(0, |most, j| if gain(j) > gain(most) { j } else { most });
+        q[most] = rest.as_flattened()[most] * inverse[most];
+        add_scaled(rest, -q[most], &c[most * lanes..][..lanes]);
+    }
+    for _ in 0..turns {
         let mut largest = 0.0_f64;
-        for (j, row) in c.chunks_exact(stride).enumerate() {
-            let change = (rest[j] * inverse[j]).max(-q[j]);
-            q[j] += change;
-            largest = largest.max((change * row[j]).abs());
-            rest.iter_mut().zip(row).for_each(|(rest, c)| *rest -= change * c);
+        for (j, row) in c.chunks_exact(lanes).enumerate() {
+            let change = (rest.as_flattened()[j] * inverse[j]).max(-q[j]);
+            // Most entries are 0 and stay so.
+            if change != 0.0 {
+                q[j] += change;
+                largest = largest.max((change * row.as_flattened()[j]).abs());
+                add_scaled(rest, -change, row);
+            }
         }
         if largest <= enough {
             break;

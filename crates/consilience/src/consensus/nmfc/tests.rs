@@ -149,7 +149,7 @@ proptest! {
         // Twice as it is twice in all.
         for _ in 0..2 {
             rest[..k].copy_from_slice(&sums);
-            settle(&mut q[..k], &mut rest, &c, &inverse);
+            settle(&mut q[..k], &mut rest, &c, &inverse, 8);
         }
         let largest = q.iter().fold(0.0, |a: f64, &b| a.max(b));
         for j in 0..k {
