@@ -6,6 +6,10 @@
 //! * something is wanted that only some methods have (soft memberships, correspondences, a start) →
 //!   [SCEC](crate::consensus::Scec), a tree → [LWEA](crate::consensus::Lwea);
 //! * members are soft → [LWGP](crate::consensus::Lwgp), which uses memberships as they are;
+//! * more than one label in ten is missing → [LWGP](crate::consensus::Lwgp): members that say nothing of
+//!   a pair count against it in the tree. (Ten noisy copies of six clusters, 37 % of the labels missing:
+//!   mean adjusted Rand index over five draws 0.93 against 0.79; k-means members of Iris, Wine, digits
+//!   and blobs, half missing: the same within 0.02 but for Wine, 0.89 against 0.85.)
 //! * at most [`FEW`] distinct objects, and the tree fits in memory → [LWEA](crate::consensus::Lwea);
 //! * otherwise → [LWGP](crate::consensus::Lwgp), whose time grows with the number of distinct objects,
 //!   not with its square.
@@ -22,6 +26,9 @@ use crate::run::Run;
 
 /// Distinct objects up to which the tree of all pairs takes seconds.
 const FEW: usize = 10_000;
+
+/// Missing labels, as a share of all, from which on pairs seen by few members mislead the tree.
+const MANY_MISSING: f64 = 0.1;
 
 /// What `auto` stands for, and why.
 #[derive(Clone, Copy, Debug)]
@@ -56,17 +63,30 @@ pub fn auto_by_wish(wish: Wish) -> Option<AutoMethod> {
     }
 }
 
-/// The method that `auto` stands for on an ensemble of this shape, hard or not, for `k` clusters
-/// within the memory ceiling of `run`.
-pub fn auto(shape: &Shape, hard: bool, k: usize, run: &Run) -> AutoMethod {
+/// The method that `auto` stands for on these profiles for `k` clusters within the memory ceiling of
+/// `run`.
+pub fn auto(profiles: &Profiles, k: usize, run: &Run) -> AutoMethod {
+    let missing = if profiles.has_missing() {
+        let known: f64 = profiles.cluster_weights().iter().sum();
+        1.0 - known / (profiles.n_members() as f64 * profiles.total_weight())
+    } else {
+        0.0
+    };
+    auto_by_shape(&Shape::of(profiles), missing, k, run)
+}
+
+/// The same, given which share of the labels is missing.
+fn auto_by_shape(shape: &Shape, missing: f64, k: usize, run: &Run) -> AutoMethod {
     let lwgp = |reason| AutoMethod { info: &lwgp::INFO, reason };
     let tree = lwea::INFO.with(Some(k), &Settings::default());
-    if !hard {
+    if shape.soft {
         lwgp("it uses soft clusterings as they are")
     } else if shape.u > FEW {
         lwgp(
             "there are more than 10,000 distinct objects, and its time grows with their number only",
         )
+    } else if missing > MANY_MISSING {
+        lwgp("more than one label in ten is missing, which misleads a tree")
     } else if tree.is_ok_and(|tree| tree.cost(shape) > run.memory_ceiling()) {
         lwgp("a tree of all distinct objects would not fit in memory")
     } else {
@@ -137,7 +157,7 @@ pub fn choose(
     let (info, reason) = if let Some(info) = named {
         (info, None)
     } else {
-        let found = auto(&Shape::of(&Profiles::new(ensemble, run)?), false, k, run);
+        let found = auto(&Profiles::new(ensemble, run)?, k, run);
         (found.info, Some(found.reason))
     };
     Ok(Choice { info, reason, k: Some(k), criteria })
@@ -166,7 +186,7 @@ pub fn choose_on(
     let (info, reason) = if let Some(info) = named {
         (info, None)
     } else {
-        let found = auto(&Shape::of(profiles), true, k, run);
+        let found = auto(profiles, k, run);
         (found.info, Some(found.reason))
     };
     Ok(Choice { info, reason, k: Some(k), criteria })
@@ -225,6 +245,7 @@ pub fn method_or_auto(name: &str) -> Result<Option<&'static MethodInfo>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ensemble::HardMember;
     use crate::testing::{hard_ensemble, profiles};
 
     fn shape(u: usize) -> Shape {
@@ -233,20 +254,35 @@ mod tests {
 
     #[test]
     fn the_choice_can_be_built_with_what_was_given() {
-        for (u, hard) in [(1, true), (100, true), (100_000, true), (100, false)] {
-            let found = auto(&shape(u), hard, 7, &Run::new(0));
+        for (u, soft) in [(1, false), (100, false), (100_000, false), (100, true)] {
+            let found = auto_by_shape(&Shape { soft, ..shape(u) }, 0.0, 7, &Run::new(0));
             assert!(found.info.with(Some(7), &Settings::default()).is_ok(), "{u}");
         }
     }
 
     #[test]
     fn size_memory_and_softness_decide() {
-        let name =
-            |u, hard, memory| auto(&shape(u), hard, 3, &Run::new(0).memory(memory)).info.name;
-        assert_eq!(name(5000, true, u64::MAX), "lwea");
-        assert_eq!(name(50_000, true, u64::MAX), "lwgp");
-        assert_eq!(name(5000, false, u64::MAX), "lwgp");
-        assert_eq!(name(5000, true, 1 << 20), "lwgp");
+        let name = |u, soft, memory| {
+            let run = Run::new(0).memory(memory);
+            auto_by_shape(&Shape { soft, ..shape(u) }, 0.0, 3, &run).info.name
+        };
+        assert_eq!(name(5000, false, u64::MAX), "lwea");
+        assert_eq!(name(50_000, false, u64::MAX), "lwgp");
+        assert_eq!(name(5000, true, u64::MAX), "lwgp");
+        assert_eq!(name(5000, false, 1 << 20), "lwgp");
+    }
+
+    #[test]
+    fn many_missing_labels_decide() {
+        let member = |missing: usize| {
+            let labels = (0..10).map(|i| (i >= missing).then_some(i as i64 % 2));
+            HardMember::from_integers("m", labels).into()
+        };
+        let name = |missing| {
+            let members = vec![member(0), member(missing)];
+            auto(&profiles(&Ensemble::new(members).unwrap()), 2, &Run::new(0)).info.name
+        };
+        assert_eq!([name(0), name(2), name(3)], ["lwea", "lwea", "lwgp"]);
     }
 
     #[test]
