@@ -83,6 +83,7 @@ impl<'a> Told<'a> {
             called: None,
             names: self.ids.map(|ids| Box::new(|i: usize| ids.get(i).map(String::as_str)) as _),
             truth: None,
+            criteria: None,
         }
     }
 

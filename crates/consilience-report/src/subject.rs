@@ -1,6 +1,6 @@
 //! From a consensus to what its page shows. Nothing is computed by a method again.
 
-use consilience::choose_k::KCurve;
+use consilience::choose_k::{KCriteria, KCurve};
 use consilience::consensus::NO_CLUSTER;
 use consilience::ensemble::{Contingency, NO_PROFILE, Profiles};
 use consilience::explain::{
@@ -50,6 +50,8 @@ pub struct Subject<'a> {
     pub names: Option<Names<'a>>,
     /// The known classes by cluster (rows, by place) and class.
     pub truth: Option<shown::Truth>,
+    /// What speaks for which number of clusters, if it was looked for among all numbers before.
+    pub criteria: Option<&'a KCriteria>,
 }
 
 /// What is known of a consensus besides itself.
@@ -66,7 +68,8 @@ impl Subject<'_> {
     /// Finds out what is to be known of the consensus.
     pub fn explain(&self, k_given: bool, run: &Run) -> Result<Explained> {
         let k = self.numbers.len();
-        let overview = Overview::new(self.profiles, self.labels, self.confidence, k, run)?;
+        let Subject { profiles, labels, confidence, criteria, .. } = *self;
+        let overview = Overview::new(profiles, labels, confidence, k, criteria, run)?;
         let tracking = Tracking::new(self.profiles, self.labels, k, run)?;
         let clusters: Vec<String> = match self.called {
             Some(called) => called.iter().map(|name| named(name)).collect(),

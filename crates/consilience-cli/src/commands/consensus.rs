@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use consilience::choose_k::KCriteria;
 use consilience::consensus::{
     Choice, ChoosesK, Clusters, Consensus, Leaderboard, METHODS, MethodInfo, Settings, Start, Stop,
     Value as Diagnostic, Wish, auto_by_wish, choose, choose_on, combine_from, leaderboard, method,
@@ -104,6 +105,15 @@ impl Plan {
     /// Whether the number of clusters was asked for.
     pub(super) fn k_given(&self) -> bool {
         self.clusters.exactly().is_some()
+    }
+
+    /// What was found to speak for which number of clusters, if that is about all numbers and the
+    /// profiles of `found`.
+    pub(super) fn criteria<'a>(&self, found: &'a Found) -> Option<&'a KCriteria> {
+        let same = self.clusters == Clusters::Auto
+            && found.profiles.is_hard()
+            && found.consensus.parted.is_none();
+        found.choice.criteria.as_ref().filter(|_| same)
     }
 
     /// Whether several methods are run side by side.

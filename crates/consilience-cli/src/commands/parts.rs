@@ -45,6 +45,7 @@ impl Parts {
             called: Some(&found.names),
             names: ids.map(names),
             truth,
+            criteria: None,
         }
     }
 }

@@ -15,8 +15,8 @@ use consilience::generate::Data;
 use consilience::linalg::Matrix;
 use consilience::metrics::metric;
 use consilience_io::Ids;
-use consilience_report::Scatter;
 use consilience_report::data::Truth;
+use consilience_report::{Scatter, Subject};
 use serde_json::{Map, Value, json};
 
 use super::align::Earlier;
@@ -171,7 +171,8 @@ fn run_in(
     let parts = Parts::of(&found, ensemble.weights());
     let clusters = cluster_names(&ensemble, found.choice.info);
     let truth = scores.as_ref().map(|scores| scores.shown(&found.numbers));
-    let subject = parts.subject(&found, &clusters, ids, truth);
+    let subject =
+        Subject { criteria: plan.criteria(&found), ..parts.subject(&found, &clusters, ids, truth) };
     let explained = subject.explain(plan.k_given(), run)?;
     told["verdict"] = json!(explained.verdict);
     told["classes"] = json!(subject.truth);

@@ -106,7 +106,8 @@ pub(super) fn of_combine(
     let Combination { found, ensemble, weights, ids, plan, .. } = *combination;
     let parts = Parts::of(found, weights);
     let clusters = cluster_names(ensemble, found.choice.info);
-    let subject = parts.subject(found, &clusters, ids, None);
+    let subject =
+        Subject { criteria: plan.criteria(found), ..parts.subject(found, &clusters, ids, None) };
     let explained = subject.explain(plan.k_given(), &session.run)?;
     let (mut record, mut page) = (Value::Null, String::new());
     if wanted {
@@ -318,6 +319,7 @@ impl Saved {
             called: Some(&self.called),
             names: self.ids.as_ref().map(names),
             truth: self.truth.clone(),
+            criteria: None,
         }
     }
 

@@ -15,7 +15,7 @@
 //!
 //! The dimension of the cube is not known from labels alone. Members agree the less the more
 //! dimensions there are, so it is the largest of [`DIMENSIONS`] in which the members of many clusters
-//! agree at least as much as those at hand. Only those of many clusters are asked, because their
+//! agree at least as much as those at hand, but for a standard deviation of the references'. Only those of many clusters are asked, because their
 //! borders run inside of clusters, if there are any.
 //!
 //! If the cloud is like the reference, the first comparison is a test at the level of 1/10. How
@@ -42,6 +42,10 @@ use crate::run::Run;
 const DRAWS: usize = 19;
 /// Dimensions of the reference that are tried, falling.
 const DIMENSIONS: [usize; 7] = [21, 13, 8, 5, 3, 2, 1];
+/// References that are asked for their agreement in each dimension, if one alone comes this near to that
+/// at hand.
+const DIMENSION_DRAWS: usize = 5;
+const NEAR: f64 = 0.1;
 /// Members that are looked at, at most.
 const MEMBERS: usize = 30;
 /// Objects a cluster, on average, that a member must have to be looked at.
@@ -152,9 +156,23 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
         Tuples::reference(points, dimension, &here.clusters, &gaps, draw as u64, run)
     };
     let agreement = here.fine().agreement()?;
+    let agrees = |d: usize| -> Result<bool> {
+        let of = |draw: usize| reference(d, draw)?.fine().agreement();
+        let first = of(0)?;
+        if (first - agreement).abs() > NEAR {
+            return Ok(first > agreement);
+        }
+        // The one at hand may be a little above the mean as any of them may.
+        let others = (1..DIMENSION_DRAWS).map(|i| of(DRAWS + i));
+        let all: Vec<f64> = std::iter::once(Ok(first)).chain(others).collect::<Result<_>>()?;
+        let count = all.len() as f64;
+        let mean = all.iter().sum::<f64>() / count;
+        let variance = all.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
+        Ok(mean + variance.sqrt() >= agreement)
+    };
     let mut dimension = DIMENSIONS[DIMENSIONS.len() - 1];
     for d in DIMENSIONS {
-        if reference(d, 0)?.fine().agreement()? >= agreement {
+        if agrees(d)? {
             dimension = d;
             break;
         }

@@ -67,7 +67,8 @@ pub struct Border {
 }
 
 impl Overview {
-    /// Looks at the consensus `labels` of `k` clusters, one label and confidence a profile.
+    /// Looks at the consensus `labels` of `k` clusters, one label and confidence a profile. What speaks
+    /// for which number of clusters is looked for unless these `criteria` of the same profiles are given.
     ///
     /// # Cost
     ///
@@ -81,6 +82,7 @@ impl Overview {
         labels: &[u32],
         confidence: &[f64],
         k: usize,
+        criteria: Option<&KCriteria>,
         run: &Run,
     ) -> Result<Self> {
         run.tick("explaining", 0, Some(4))?;
@@ -93,7 +95,10 @@ impl Overview {
         run.tick("explaining", 2, Some(4))?;
         let members = MemberAgreement::new(profiles, labels, run)?;
         run.tick("explaining", 3, Some(4))?;
-        let criteria = KCriteria::new(profiles, None, run)?;
+        let criteria = match criteria {
+            Some(known) => known.clone(),
+            None => KCriteria::new(profiles, None, run)?,
+        };
         run.tick("explaining", 4, Some(4))?;
         Ok(Overview {
             borders: borders(&choices, &copies),
@@ -186,7 +191,7 @@ pub(super) mod tests {
         let profiles = profiles(&hard_ensemble(&members));
         assert_eq!(profiles.len(), 4);
         let labels = [0, 0, 1, 1];
-        Overview::new(&profiles, &labels, &[1.0, 0.5, 0.5, 1.0], 2, &Run::new(0)).unwrap()
+        Overview::new(&profiles, &labels, &[1.0, 0.5, 0.5, 1.0], 2, None, &Run::new(0)).unwrap()
     }
 
     #[test]
@@ -209,7 +214,7 @@ pub(super) mod tests {
             let label = |s: usize| if s % 5 == 4 { NO_CLUSTER } else { (s % k) as u32 };
             let labels: Vec<u32> = (0..profiles.len()).map(label).collect();
             let sure = vec![0.7; profiles.len()];
-            let found = Overview::new(&profiles, &labels, &sure, k, &Run::new(0)).unwrap();
+            let found = Overview::new(&profiles, &labels, &sure, k, None, &Run::new(0)).unwrap();
             let assigned = profiles.map().iter().filter(|&&s| {
                 labels.get(s as usize).is_some_and(|&label| label != NO_CLUSTER)
             });
