@@ -68,7 +68,7 @@ fn page(info: &MethodInfo) -> anyhow::Result<String> {
     writeln!(text, "{bold}{}{bold:#}  {}\n", info.name, info.title)?;
     writeln!(text, "{}\n", info.reference)?;
     let number = match info.chooses_k {
-        ChoosesK::Never => "must be given (--k K)",
+        ChoosesK::Never => "as given (--k K), else what the clusterings speak for",
         ChoosesK::UnlessGiven => "found by the method unless given (--k K)",
         ChoosesK::Always => "always found by the method",
     };

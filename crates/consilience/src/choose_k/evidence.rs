@@ -15,8 +15,8 @@
 //!
 //! The dimension of the cube is not known from labels alone. Members agree the less the more
 //! dimensions there are, so it is the largest of [`DIMENSIONS`] in which the members of many clusters
-//! agree at least as much as those at hand, but for a standard deviation of the references'. Only those of many clusters are asked, because their
-//! borders run inside of clusters, if there are any.
+//! agree at least as much as those at hand, but for a standard deviation of the references'. Only those
+//! of many clusters are asked, because their borders run inside of clusters, if there are any.
 //!
 //! If the cloud is like the reference, the first comparison is a test at the level of 1/10. How
 //! often both err was measured on several clouds; it stands in the documentation.
@@ -42,9 +42,9 @@ use crate::run::Run;
 const DRAWS: usize = 19;
 /// Dimensions of the reference that are tried, falling.
 const DIMENSIONS: [usize; 7] = [21, 13, 8, 5, 3, 2, 1];
-/// References that are asked for their agreement in each dimension, if one alone comes this near to that
-/// at hand.
+/// References that are asked for their agreement in each dimension, if the first does not decide.
 const DIMENSION_DRAWS: usize = 5;
+/// Agreements nearer to each other than this do not decide alone.
 const NEAR: f64 = 0.1;
 /// Members that are looked at, at most.
 const MEMBERS: usize = 30;
@@ -152,7 +152,7 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
 
     let gaps = here.gaps();
     let reference = |dimension: usize, draw: usize| {
-        run.tick("looking for clusters", draw as u64, Some(DRAWS as u64 + 1))?;
+        run.tick("looking for clusters", draw.min(DRAWS) as u64, Some(DRAWS as u64 + 1))?;
         Tuples::reference(points, dimension, &here.clusters, &gaps, draw as u64, run)
     };
     let agreement = here.fine().agreement()?;
@@ -358,6 +358,8 @@ pub(super) fn shared(a: &[u32], b: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose_k::KCriteria;
+    use crate::generate::{GenerateParams, base, scheme};
     use crate::testing::profiles;
 
     /// Members by k-means with 2 to 12 clusters of points on a line.
@@ -385,6 +387,33 @@ mod tests {
         let parted: Vec<f64> =
             line.iter().enumerate().map(|(i, x)| x + 5.0 * (i % 2) as f64).collect();
         assert_eq!(verdict(&of_line(&parted)), Verdict::Clusters);
+    }
+
+    /// Setosas stand apart. One draw a dimension told too little of how many there are: Iris was then
+    /// compared with points on a line, and taken for one cluster, with one seed in four.
+    #[test]
+    fn iris_has_clusters_whatever_the_seed() {
+        let iris = crate::data::iris().features;
+        let column = |j: usize| iris.iter_rows().map(move |row| row[j]);
+        let scaled: Vec<Vec<f64>> = (0..iris.ncols())
+            .map(|j| {
+                let n = iris.nrows() as f64;
+                let mean = column(j).sum::<f64>() / n;
+                let deviation =
+                    (column(j).map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+                column(j).map(|x| (x - mean) / deviation).collect()
+            })
+            .collect();
+        let data = Matrix::from_fn(iris.nrows(), iris.ncols(), |i, j| scaled[j][i]);
+        let (scheme, base) = (scheme("random-k").unwrap(), base("kmeans").unwrap());
+        let params = GenerateParams::new((scheme.make)(), (base.make)(2));
+        let generator = params.check().unwrap();
+        for seed in 0..6 {
+            let run = Run::new(seed);
+            let (ensemble, _) = generator.ensemble(&data, &run).unwrap();
+            let found = KCriteria::new(&profiles(&ensemble), None, &run).unwrap().evidence;
+            assert_ne!(found.verdict, Verdict::NoClusters, "seed {seed}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r + r k^3)$ ($O(u r^2)$ to find the most typical member), memory $O(u + K^2)$.
+//! Time $O(u (r + k) + r k^3)$ ($O(u r^2)$ to find the most typical member), memory $O(u + K^2)$.
 
 use rayon::prelude::*;
 
@@ -51,7 +51,7 @@ pub(super) static RELABEL_VOTE: MethodInfo = MethodInfo {
     missing: Some(MISSING),
     takes_start: true,
     parameters: &[],
-    time: "O(u r^2 + r k^3)",
+    time: "O(u (r^2 + k) + r k^3)",
     memory: "O(u + K^2)",
     build: |_, _| Ok(Box::new(RelabelVote(Reference::MostTypical))),
 };
@@ -60,7 +60,7 @@ pub(super) static RELABEL_VOTE: MethodInfo = MethodInfo {
 pub(super) static BAGCLUST: MethodInfo = MethodInfo {
     name: "bagclust",
     title: "BagClust1: bootstrap members matched to a clustering of all objects, then a plurality vote",
-    time: "O(u r + r k^3)",
+    time: "O(u (r + k) + r k^3)",
     build: |_, _| Ok(Box::new(RelabelVote(Reference::MostComplete))),
     ..RELABEL_VOTE
 };
@@ -92,7 +92,8 @@ impl ConsensusMethod for RelabelVote {
 
     fn cost(&self, shape: &Shape) -> u64 {
         let overlaps = shape.total_clusters.min(FEW_CLUSTERS).pow(2).min(shape.u * shape.r) as u64;
-        8 * overlaps + 16 * shape.u as u64
+        // A table of more cells than objects is made by sorting pairs of labels.
+        8 * overlaps + 40 * shape.u as u64
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
@@ -150,7 +151,9 @@ impl RelabelVote {
         if let [only] = candidates[..] {
             return Ok(only);
         }
-        tables.count_overlaps();
+        if 2 * candidates.len() > r {
+            tables.count_overlaps();
+        }
         let mut sums = Vec::with_capacity(candidates.len());
         for &h in &candidates {
             run.tick("looking for a reference", h as u64, Some(r as u64))?;
@@ -165,7 +168,7 @@ impl RelabelVote {
 /// Tables of pairs of members.
 struct Tables<'a> {
     profiles: &'a Profiles,
-    /// The weights of all clusters' overlaps, if that is less work than to count each table.
+    /// The weights of all clusters' overlaps, if most tables are asked for.
     overlaps: Option<Matrix>,
 }
 
@@ -174,7 +177,8 @@ impl<'a> Tables<'a> {
         Tables { profiles, overlaps: None }
     }
 
-    /// For tables of all pairs: one pass instead of one a pair.
+    /// For tables of all pairs: one pass instead of one a pair, unless it would take more memory than
+    /// there are labels.
     fn count_overlaps(&mut self) {
         let n_clusters = self.profiles.n_clusters();
         let labels = self.profiles.len() * self.profiles.n_members();

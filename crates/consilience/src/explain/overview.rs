@@ -207,6 +207,21 @@ pub(super) mod tests {
         assert!(other == 1 && between < found.clusters[0].cohesion.unwrap());
     }
 
+    /// What is given is taken, and looked for it is the same.
+    #[test]
+    fn known_criteria_are_not_looked_for_again() {
+        let profiles = profiles(&hard_ensemble(&[[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2]]));
+        let run = Run::new(3);
+        let known = KCriteria::new(&profiles, None, &run).unwrap();
+        let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
+        let sure = vec![1.0; profiles.len()];
+        let with =
+            |given| Overview::new(&profiles, &labels, &sure, 2, given, &run).unwrap().criteria;
+        assert_eq!(with(None), known);
+        let other = KCriteria { recommended: known.recommended + 1, ..known };
+        assert_eq!(with(Some(&other)), other);
+    }
+
     proptest! {
         #[test]
         fn objects_are_counted_once(ensemble in ensembles(Kinds::ALL, 14, 4), k in 1..4usize) {

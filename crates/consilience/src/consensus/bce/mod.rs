@@ -42,8 +42,8 @@
 //!   visited, and after every two visits the model jumps ahead to where they seem to lead. It ends when
 //!   the steps since the last visit gained less than ten times `tol` each. (On ten million objects of a
 //!   mixture a tenth of that raised the bound by a thousandth and the adjusted Rand index with the
-//!   truth from 0.5877 to 0.5878.) So an iteration is then a visit to all, and the restarts' bounds are
-//!   those of the sample.
+//!   truth from 0.5877 to 0.5878.) So an iteration is then a visit to all that was not taken back, and the
+//!   restarts' bounds are those of the sample.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
 //! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
@@ -129,7 +129,8 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             name: "tol",
             range: ">= 0",
             default: "1e-6",
-            help: "stop when a step gains less than this, relative to the bound",
+            help: "stop when a step gains less than this, relative to the bound; of more than 2,048 \
+                   distinct objects, ten times this",
         },
         ParameterInfo {
             name: "sweeps",
@@ -192,7 +193,8 @@ impl BceParams {
         /// The largest number of steps, at least 1.
         max_iter: usize,
 
-        /// The relative gain of the bound, at least 0, below which it stops.
+        /// The relative gain of the bound, at least 0, below which it stops; ten times that where it starts
+        /// on a sample.
         tol: f64,
 
         /// The largest number of sweeps over an object within a step, at least 1.

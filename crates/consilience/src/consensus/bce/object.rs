@@ -481,4 +481,17 @@ mod tests {
             }
         }
     }
+
+    /// Whole chunks, what is left of one, and products that would vanish or overflow.
+    #[test]
+    fn logarithms_of_products_are_sums_of_logarithms() {
+        for length in [0, 1, 3, 4, 31, 32, 33, 70] {
+            for size in [1.0, 1e-3, 1e-60, 1e60] {
+                let values: Vec<f64> =
+                    (0..length).map(|i| size * (1.0 + 0.1 * f64::from(i))).collect();
+                let sum: f64 = values.iter().map(|x| x.ln()).sum();
+                assert!((sum_of_logs(&values) - sum).abs() <= 1e-12 * (1.0 + sum.abs()));
+            }
+        }
+    }
 }

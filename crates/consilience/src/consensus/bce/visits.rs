@@ -30,11 +30,20 @@ const NEARLY_SETTLED: f64 = 1e-2;
 
 /// How far a jump goes: in steps, and for any entry in units of its logarithm.
 const LARGEST: f64 = 16.0;
-const FARTHEST: f64 = 2.0;
+pub(super) const FARTHEST: f64 = 2.0;
 
 /// How much of the tables found on a sample is replaced by the shares of the members' clusters: a
 /// label that the sample lacks would stay next to impossible for many steps.
 const BLUR: f64 = 1e-3;
+
+/// Where a jump began.
+struct Fallback {
+    model: Model,
+    of_heavy: Matrix,
+    of_light: Matrix,
+    /// What the steps since the last visit have gained: the least that a visit there would find.
+    gained: f64,
+}
 
 impl Bce {
     /// Steps from `model` on, most of them over the heaviest profiles only: what belongs to the others
@@ -54,7 +63,7 @@ impl Bce {
         let mut trace: Vec<f64> = Vec::new();
         // Models at the visits since the last jump, and where to go on if the jump was too far.
         let mut passed: Vec<Model> = Vec::new();
-        let mut fallback: Option<(Model, [Matrix; 2])> = None;
+        let mut fallback: Option<Fallback> = None;
         let (mut steps, mut since) = (0, 0);
         let mut heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
         let stop = loop {
@@ -63,11 +72,11 @@ impl Bce {
             let bound = heavy_sums.bound + light_sums.bound + self.prior(profiles, &model.beta);
             let least = VISIT_TOL * self.0.tol * bound.abs();
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
-            if let Some((before, gammas)) = fallback.take()
-                && gain < 0.0
+            // Not by the gain alone: the steps before the jump have gained too.
+            if let Some(before) = fallback.take()
+                && (gain.is_nan() || gain < before.gained)
             {
-                model = before;
-                [of_heavy, of_light] = gammas;
+                (model, of_heavy, of_light) = (before.model, before.of_heavy, before.of_light);
                 heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
                 continue;
             }
@@ -85,7 +94,8 @@ impl Bce {
                 let others = model.expected(&light_sums, light.total_weight());
                 heavy.bound + others + self.prior(profiles, &model.beta)
             };
-            let mut reached = height(&model, &heavy_sums);
+            let visited = height(&model, &heavy_sums);
+            let mut reached = visited;
             while steps < self.0.max_iter {
                 (steps, since) = (steps + 1, since + 1);
                 self.improve(&mut model, &heavy_sums.plus(&light_sums), profiles);
@@ -101,8 +111,12 @@ impl Bce {
                 let ahead = Model::ahead([first, second, &model], &counts, profiles);
                 passed.clear();
                 if let Some(ahead) = ahead {
-                    fallback = Some((model, [of_heavy.clone(), of_light.clone()]));
-                    model = ahead;
+                    fallback = Some(Fallback {
+                        model: std::mem::replace(&mut model, ahead),
+                        of_heavy: of_heavy.clone(),
+                        of_light: of_light.clone(),
+                        gained: reached - visited,
+                    });
                     heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
                 }
             }
@@ -143,9 +157,10 @@ impl Model {
 
     /// Where three models, each made from the one before, seem to be heading; `None` if not ahead.
     ///
-    /// With $x_0, x_1, x_2$ their logarithms, $r = x_1 - x_0$, $v = (x_2 - x_1) - r$ and $\eta = \|r\| /
-    /// \|v\|$ it is $x_0 + 2 \eta r + \eta^2 v$; where every step is $\rho$ times the one before, that is
-    /// the limit. Lengths count an entry of $\beta$ by how many labels it is to explain.
+    /// With $x_0, x_1, x_2$ their logarithms, $r = x_1 - x_0$, $v = (x_2 - x_1) - r$ and $\eta = \lVert r
+    /// \rVert / \lVert v \rVert$ it is $x_0 + 2 \eta r + \eta^2 v$; where every step is $\rho$ times the one
+    /// before, that is the limit. Lengths are those of $\ln \beta$ alone, each entry counted by how many
+    /// labels it is to explain.
     pub(super) fn ahead(
         [first, second, third]: [&Model; 3],
         counts: &Matrix,

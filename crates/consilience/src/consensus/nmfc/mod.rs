@@ -415,7 +415,7 @@ enum Rule<'a> {
         table: &'a Matrix,
         c: &'a [f64],
     },
-    /// That rule until it leaves a row alone.
+    /// A few turns towards where that rule leaves a row alone.
     Settled {
         table: &'a Matrix,
         c: &'a [f64],
@@ -465,8 +465,8 @@ impl<'a> Problem<'a> {
         state
     }
 
-    /// A state of all profiles from that of a sample: twice every row is put where the rule for $Q$
-    /// would leave it alone, given the sums of the sample, then those over all.
+    /// A state of all profiles from that of a sample: twice every row is brought near to where the rule
+    /// for $Q$ would leave it alone, given the sums of the sample, then those over all.
     fn extended(&self, of_sample: State) -> State {
         let stride = self.k.next_multiple_of(LANES);
         let mut state = State { q: vec![0.0; self.profiles.len() * stride], ..of_sample };

@@ -146,7 +146,7 @@ proptest! {
         let mut rest = vec![0.0; stride];
         let mut q = vec![0.0; stride];
         let inverse: Vec<f64> = (0..k).map(|j| 1.0 / c[j * stride + j]).collect();
-        // Twice as it is twice in all.
+        // Turns enough to see where they lead.
         for _ in 0..2 {
             rest[..k].copy_from_slice(&sums);
             settle(&mut q[..k], &mut rest, &c, &inverse, 8);
