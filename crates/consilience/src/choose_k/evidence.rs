@@ -21,7 +21,8 @@
 //! If the cloud is like the reference, the first comparison is a test at the level of 1/10. How
 //! often both err was measured on several clouds; it stands in the documentation.
 //!
-//! Where the reference itself reaches prominences near 1 nothing can be told: so few objects or members,
+//! Where all prominences are 0, as with many labels missing, or the reference itself reaches prominences
+//! near 1 nothing can be told: so few objects or members,
 //! or members that would cut any space in the same way.
 
 use rayon::prelude::*;
@@ -189,9 +190,11 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
     let apart = reached(&found.reference_gaps, found.gap);
     found.p_value = (1 + prominent) as f64 / (DRAWS + 1) as f64;
     found.gap_p_value = (1 + apart) as f64 / (DRAWS + 1) as f64;
+    // With many labels missing no group has a prominence, here or there.
+    let silent = found.prominence <= TIE && found.reference[DRAWS - 1] <= TIE;
     found.verdict = if prominent <= 1 || found.gap > CLEARLY * found.reference_gaps[DRAWS - 1] {
         Verdict::Clusters
-    } else if found.reference[DRAWS - 2] >= FULL {
+    } else if silent || found.reference[DRAWS - 2] >= FULL {
         Verdict::Untold
     } else {
         Verdict::NoClusters
@@ -414,6 +417,27 @@ mod tests {
             let found = KCriteria::new(&profiles(&ensemble), None, &run).unwrap().evidence;
             assert_ne!(found.verdict, Verdict::NoClusters, "seed {seed}");
         }
+    }
+
+    /// Two sites with four objects in ten in common, and one label in five missing: five groups that
+    /// every member sees, but no prominence.
+    #[test]
+    fn sites_with_gaps_are_not_said_to_have_no_clusters() {
+        let mut rng = Rng::new(5, Stream::Data);
+        let member = |h: usize| {
+            let label = |i: usize| {
+                let seen = if h < 6 { i < 350 } else { i >= 150 };
+                let noisy = rng.below(10) == 0;
+                let label = if noisy { rng.below(5) } else { i % 5 };
+                (seen && rng.below(5) > 0).then_some(label as i64)
+            };
+            HardMember::from_integers(format!("m{h}"), (0..500).map(label).collect::<Vec<_>>())
+                .into()
+        };
+        let ensemble = Ensemble::new((0..12).map(member).collect()).unwrap();
+        let found = KCriteria::new(&profiles(&ensemble), None, &Run::new(0)).unwrap();
+        assert_ne!(found.evidence.verdict, Verdict::NoClusters);
+        assert_eq!(found.recommended, 5);
     }
 
     #[test]
