@@ -206,7 +206,9 @@ class LabelConsensus(_Consensus):
 class ConsensusClustering(_Consensus):
     """Clusters a table of features many times and combines the clusterings.
 
-    Takes arrays and sparse matrices: see :func:`consilience.generate`.
+    Takes arrays and sparse matrices: see :func:`consilience.generate`. Features are taken as they
+    are: where their units differ scale them first, for example by ``StandardScaler`` in a pipeline.
+    (The command line's ``run`` does, unless told ``--scale none``.)
 
     Parameters
     ----------

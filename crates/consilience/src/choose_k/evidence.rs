@@ -190,8 +190,10 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
     let apart = reached(&found.reference_gaps, found.gap);
     found.p_value = (1 + prominent) as f64 / (DRAWS + 1) as f64;
     found.gap_p_value = (1 + apart) as f64 / (DRAWS + 1) as f64;
-    // With many labels missing no group has a prominence, here or there.
-    let silent = found.prominence <= TIE && found.reference[DRAWS - 1] <= TIE;
+    // With many labels missing no group has a prominence, here or there. Without, that is what even
+    // spread looks like.
+    let silent =
+        profiles.has_missing() && found.prominence <= TIE && found.reference[DRAWS - 1] <= TIE;
     found.verdict = if prominent <= 1 || found.gap > CLEARLY * found.reference_gaps[DRAWS - 1] {
         Verdict::Clusters
     } else if silent || found.reference[DRAWS - 2] >= FULL {
