@@ -21,8 +21,8 @@
 //! If the cloud is like the reference, the first comparison is a test at the level of 1/10. How
 //! often both err was measured on several clouds; it stands in the documentation.
 //!
-//! Where all prominences are 0, as with many labels missing, or the reference itself reaches prominences
-//! near 1 nothing can be told: so few objects or members,
+//! Where labels are missing and all prominences are 0, or the reference itself reaches prominences near 1,
+//! nothing can be told: so few objects or members,
 //! or members that would cut any space in the same way.
 
 use rayon::prelude::*;
@@ -395,7 +395,7 @@ mod tests {
     }
 
     /// Setosas stand apart. One draw a dimension told too little of how many there are: Iris was then
-    /// compared with points on a line, and taken for one cluster, with one seed in four.
+    /// compared with points on a line, and taken for one cluster, with some seeds.
     #[test]
     fn iris_has_clusters_whatever_the_seed() {
         let iris = crate::data::iris().features;

@@ -28,14 +28,12 @@ use rayon::prelude::*;
 
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
+use crate::consensus::voting_merging::FEW_CLUSTERS;
 use crate::ensemble::{Contingency, Profiles, first_of_largest};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment};
 use crate::metrics::{Normalisation, nmi};
 use crate::run::Run;
-
-/// Clusters of all members up to which overlaps of all pairs are counted in one pass.
-const FEW_CLUSTERS: usize = 4096;
 
 const MISSING: &str =
     "members vote on the objects they label; overlaps count objects labelled in both";

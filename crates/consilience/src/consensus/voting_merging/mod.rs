@@ -101,7 +101,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 const CHUNK: usize = 4096;
 
 /// The overlaps of so many clusters in all are kept: 128 MiB.
-const FEW_CLUSTERS: usize = 4096;
+pub(super) const FEW_CLUSTERS: usize = 4096;
 
 /// How a member's clusters are matched with the columns so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
