@@ -28,8 +28,7 @@ use rayon::prelude::*;
 
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
-use crate::consensus::voting_merging::FEW_CLUSTERS;
-use crate::ensemble::{Contingency, Profiles, first_of_largest};
+use crate::ensemble::{Contingency, FEW_CLUSTERS, Profiles, first_of_largest};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment};
 use crate::metrics::{Normalisation, nmi};

@@ -21,6 +21,9 @@ use crate::linalg::{Matrix, vectorised};
 /// Profiles in a chunk. Large enough that a chunk's $K \times c$ partial sums are cheap beside it.
 const CHUNK: usize = 8192;
 
+/// The overlaps of so many clusters in all may be kept by who could do without: 128 MiB.
+pub(crate) const FEW_CLUSTERS: usize = 4096;
+
 /// Calls `$kernel::<B, _>($args, at)` for the lanes `at..at + B` of rows that are `$lanes` lanes long.
 macro_rules! by_lanes {
     ($lanes:expr, $kernel:ident($($args:expr),*)) => {

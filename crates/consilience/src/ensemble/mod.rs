@@ -43,6 +43,7 @@ pub use disagreement::Crowd;
 pub use encoder::LabelEncoder;
 pub use exact::ExactSum;
 pub use factor::Factor;
+pub(crate) use incidence::FEW_CLUSTERS;
 pub(crate) use labels::with_codes;
 pub use labels::{Code, Labels};
 pub(crate) use member::first_of_largest;

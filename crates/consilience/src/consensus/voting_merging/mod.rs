@@ -39,7 +39,7 @@ use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{ProfileMember, Profiles, argmax};
+use crate::ensemble::{FEW_CLUSTERS, ProfileMember, Profiles, argmax};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment_dense};
 use crate::rng::Stream;
@@ -99,9 +99,6 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
-
-/// The overlaps of so many clusters in all are kept: 128 MiB.
-pub(super) const FEW_CLUSTERS: usize = 4096;
 
 /// How a member's clusters are matched with the columns so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
