@@ -6,6 +6,7 @@
 //! memberships merge when they are equal bit by bit.
 
 mod gather;
+mod objects;
 mod part;
 mod reorder;
 mod select;
@@ -19,6 +20,7 @@ use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::ensemble::member::argmax;
 use crate::ensemble::merge::{Merged, merge, summed_weights};
 use crate::ensemble::profiles::gather::{gather, gather_soft};
+use crate::ensemble::profiles::objects::Objects;
 pub use crate::ensemble::profiles::part::Parted;
 use crate::ensemble::tally::tally;
 use crate::error::{Error, Result};
@@ -98,7 +100,7 @@ pub struct Profiles {
     /// $u \times K_{soft}$ memberships.
     soft: Matrix,
     weights: Vec<f64>,
-    map: Vec<u32>,
+    objects: Objects,
     has_missing: bool,
     /// Of every hard member in turn its first cluster among all.
     first_clusters: Vec<u32>,
@@ -146,7 +148,7 @@ impl Profiles {
                 n_hard,
                 soft,
                 weights,
-                map,
+                objects: map.into(),
                 has_missing: false,
                 first_clusters,
             };
@@ -171,7 +173,7 @@ impl Profiles {
                 problem: format!("there are {} profiles, got number {}", self.len(), map[row]),
             });
         }
-        Ok(Profiles { map, ..self })
+        Ok(Profiles { objects: map.into(), ..self })
     }
 
     /// The same profiles as those of other objects with these weights of the profiles, one a profile
@@ -213,7 +215,7 @@ impl Profiles {
             crate::ensemble::collection::check_weights(weights)?;
         }
         let profiles = self.with_map(map)?;
-        let sums = summed_weights(&profiles.map, profiles.len(), weights);
+        let sums = summed_weights(profiles.map(), profiles.len(), weights);
         crate::ensemble::collection::check_weights(&sums)?;
         Ok(Profiles { weights: sums, ..profiles })
     }
@@ -242,7 +244,7 @@ impl Profiles {
 
     /// The number of objects, $n$, counting those without any label.
     pub fn n_objects(&self) -> usize {
-        self.map.len()
+        self.objects.len()
     }
 
     /// The members.
@@ -272,7 +274,7 @@ impl Profiles {
 
     /// The profile of every object; [`NO_PROFILE`] where no member labels the object.
     pub fn map(&self) -> &[u32] {
-        &self.map
+        self.objects.as_slice()
     }
 
     /// Whether all members are hard.
@@ -471,7 +473,7 @@ impl Profiles {
     /// If `values` does not hold one value a profile.
     pub fn expand<T: Clone>(&self, values: &[T]) -> Vec<Option<T>> {
         assert_eq!(values.len(), self.len(), "one value a profile");
-        self.map.iter().map(|&s| values.get(s as usize).cloned()).collect()
+        self.map().iter().map(|&s| values.get(s as usize).cloned()).collect()
     }
 }
 

@@ -30,7 +30,7 @@ impl Profiles {
         assert_eq!(labels.len(), self.n_objects(), "one label an object");
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
         let known = || {
-            let pairs = self.map.iter().zip(labels).enumerate();
+            let pairs = self.map().iter().zip(labels).enumerate();
             pairs.filter(|(_, (s, _))| **s != NO_PROFILE).map(|(i, (&s, &l))| (i, s as usize, l))
         };
         let mut first: Vec<Option<u32>> = vec![None; self.len()];
@@ -62,14 +62,14 @@ impl Profiles {
                 masses.push(self.weights[s]);
             }
         }
-        let mut map = self.map.clone();
+        let mut map = self.map().to_vec();
         for (i, s, label) in known() {
             let end = starts.get(s + 1).copied().unwrap_or(origin.len());
             let parts = &of_part[starts[s]..end];
             let at = parts.iter().position(|&part| part == label).expect("its own part");
             map[i] = (starts[s] + at) as u32;
         }
-        let profiles = Profiles { map, ..self.selected(&origin, masses) };
+        let profiles = Profiles { objects: map.into(), ..self.selected(&origin, masses) };
         Parted { profiles, labels: of_part, origin }
     }
 }

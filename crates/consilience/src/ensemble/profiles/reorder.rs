@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::{Column, NO_PROFILE, ProfileMember, Profiles};
+use super::{Column, ProfileMember, Profiles};
 use crate::ensemble::labels::{Code, Labels};
 use crate::linalg::Matrix;
 
-/// Profiles, or objects, in a chunk of parallel work.
+/// Profiles in a chunk of parallel work.
 const CHUNK: usize = 1 << 13;
 
 impl Profiles {
@@ -58,8 +58,6 @@ impl Profiles {
             });
         }
 
-        let profile_place = inverse(profile_at);
-        let place = |&s: &u32| profile_place.get(s as usize).copied().unwrap_or(NO_PROFILE);
         Profiles {
             first_clusters: ProfileMember::first_clusters(&members),
             members,
@@ -67,7 +65,7 @@ impl Profiles {
             n_hard: self.n_hard,
             soft,
             weights: profile_at.par_iter().map(|&s| self.weights[s as usize]).collect(),
-            map: self.map.par_iter().map(place).collect(),
+            objects: self.objects.moved(inverse(profile_at)),
             has_missing: self.has_missing,
         }
     }
@@ -80,16 +78,19 @@ fn recoded<C: Code>(codes: &[C], columns: &[(usize, Vec<usize>)], rows: &[u32]) 
     if r == 0 {
         return Vec::new();
     }
-    let columns: Vec<(usize, Vec<C>)> = columns
-        .iter()
-        .map(|(column, renamed)| (*column, renamed.iter().map(|&c| C::from_index(c)).collect()))
-        .collect();
+    // The first new code is that of a missing label.
+    let with_missing = |renamed: &[usize]| -> Vec<C> {
+        let renamed = renamed.iter().map(|&c| C::from_index(c));
+        std::iter::once(C::MISSING).chain(renamed).collect()
+    };
+    let columns: Vec<(usize, Vec<C>)> =
+        columns.iter().map(|(column, renamed)| (*column, with_missing(renamed))).collect();
     let mut new = vec![C::MISSING; codes.len()];
     new.par_chunks_mut(r * CHUNK).zip(rows.par_chunks(CHUNK)).for_each(|(new, rows)| {
         for (new, &s) in new.chunks_exact_mut(r).zip(rows) {
             let old = &codes[s as usize * r..(s as usize + 1) * r];
             for (new, (column, renamed)) in new.iter_mut().zip(&columns) {
-                *new = old[*column].index().map_or(C::MISSING, |code| renamed[code]);
+                *new = renamed[old[*column].plus_one() as usize];
             }
         }
     });
@@ -110,6 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ensemble::NO_PROFILE;
     use crate::rng::{Rng, Stream};
     use crate::testing::{Kinds, ensembles, profiles};
 

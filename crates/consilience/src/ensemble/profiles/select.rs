@@ -29,7 +29,7 @@ impl Profiles {
             n_hard: self.n_hard,
             soft: self.soft.select_rows(&places),
             weights,
-            map: (0..rows.len() as u32).collect(),
+            objects: (0..rows.len() as u32).collect::<Vec<_>>().into(),
             has_missing: false,
             first_clusters: self.first_clusters.clone(),
         };
