@@ -52,7 +52,7 @@ pub(crate) use prefixes::components_of_prefixes;
 pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
 pub use recode::Integer;
 pub(crate) use sample::{
-    Part, drawn, drawn_by, drawn_for, heaviest, points_for, sample, sample_for,
+    Part, drawn, drawn_by, drawn_for, heaviest, joined, points_for, sample, sample_for,
 };
 pub use stream::{BlockMerge, Distinct};
 #[cfg(test)]

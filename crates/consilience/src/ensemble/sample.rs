@@ -2,7 +2,13 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use crate::ensemble::profiles::Profiles;
+use crate::linalg::Matrix;
+
+/// Profiles in a chunk of parallel work.
+const CHUNK: usize = 4096;
 
 /// So many distinct profiles of a sample there must be for every cluster.
 const A_CLUSTER: usize = 10;
@@ -100,6 +106,27 @@ pub(crate) fn heaviest(profiles: &Profiles, size: usize) -> [Part; 2] {
     })
 }
 
+/// One matrix of the rows that go with each part, in the order of the profiles.
+pub(crate) fn joined(parts: &[Part; 2], rows_of: [&Matrix; 2]) -> Matrix {
+    let k = rows_of[0].ncols();
+    let u = parts.iter().map(|part| part.rows.len()).sum();
+    let mut all = Matrix::zeros(u, k);
+    let chunks = all.as_mut_slice().par_chunks_mut(CHUNK * k).enumerate();
+    chunks.for_each(|(chunk, rows)| {
+        let first = chunk * CHUNK;
+        let end = first + rows.len() / k;
+        for (part, rows_of) in parts.iter().zip(rows_of) {
+            let [from, to] =
+                [first, end].map(|at| part.rows.partition_point(|&s| (s as usize) < at));
+            for i in from..to {
+                let at = part.rows[i] as usize - first;
+                rows[at * k..][..k].copy_from_slice(rows_of.row(i));
+            }
+        }
+    });
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +171,11 @@ mod tests {
             assert_eq!((heavy.rows.len(), light.rows.len()), (size.min(5), 5 - size.min(5)));
             assert_eq!(heavy.profiles.total_weight() + light.profiles.total_weight(), 9.0);
             assert!(heavy.rows.is_sorted() && light.rows.is_sorted());
+            let [heavy_rows, light_rows] = [&heavy.rows, &light.rows].map(|rows| {
+                Matrix::from_fn(rows.len(), 2, |i, j| f64::from(rows[i]) + j as f64 / 2.0)
+            });
+            let all = joined(&[heavy, light], [&heavy_rows, &light_rows]);
+            assert_eq!(all, Matrix::from_fn(5, 2, |s, j| s as f64 + j as f64 / 2.0));
         }
         let [heavy, light] = heaviest(&all, 2);
         assert_eq!((heavy.rows, light.rows), (vec![1, 2], vec![0, 3, 4]));

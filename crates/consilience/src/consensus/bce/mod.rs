@@ -37,12 +37,14 @@
 //!   one more from k-means of its rows of labels, because random ones hardly move for long where labels
 //!   are noisy; all with at most two sweeps a step, and the one of highest bound after ten steps until
 //!   a step gains less than a hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a
-//!   thousandth of the members' own shares lest a label that the sample lacks stay next to impossible.
+//!   little of the members' own shares lest a label that the sample lacks stay next to impossible.
 //!   Most of its steps look at the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others
-//!   as they were. Sweeps end when no $\gamma_{ih}$ changes by more than 0.01. After four to eight such steps all are
-//!   visited, and after every two visits the model jumps ahead to where they seem to lead. It ends when
-//!   the steps since the last visit gained less than ten times `tol` each. So an iteration is then a visit to all that was not taken back, and the
-//!   restarts' bounds are those of the sample.
+//!   as they were. After four to eight such steps all are visited, with sweeps until no
+//!   $\gamma_{ih}$ changes by more than 0.01, and after every two visits the model jumps ahead to where
+//!   they seem to lead. Of more than 32,768 light profiles 16,384, drawn by weight, stand for the rest
+//!   at first. It ends when the steps since the last visit gained less than ten times `tol` each, or a
+//!   hundred times where profiles had stood for others. So an iteration is then a visit to all that was
+//!   not taken back, or the steps after the last one, and the restarts' bounds are those of the sample.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
 //! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
@@ -65,6 +67,7 @@ use statrs::function::gamma::ln_gamma;
 
 use self::alpha::improve_alpha;
 use self::object::{LANES, Lane, Object};
+use self::visits::THINNED;
 use crate::base::{Effort, FITS_HELD, RowKMeans, Rows, best_of_restarts};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
@@ -77,8 +80,8 @@ use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
 
-/// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this. Rounding decides which
-/// sweep is the last where a change is this small, so it must be far below what anyone looks at.
+/// Changes of $\gamma_{ih}$ up to this end the sweeps over an object. Rounding decides which sweep is the
+/// last where a change is this small, so it must be far below what anyone looks at.
 const SETTLED: f64 = 1e-11;
 
 /// Steps after which only the best restart goes on.
@@ -278,17 +281,20 @@ impl ConsensusMethod for Bce {
             best = Fit { trace: best.trace, ..rest };
         }
         if on_sample {
-            let model = best.state.model.blurred(profiles);
-            best = self.climb_by_visits(profiles, model, &heaviest(profiles, HEAVY), run)?;
+            let model = best.state.model.blurred(profiles, some.len());
+            let parts = heaviest(profiles, HEAVY);
+            best = self.climb_by_visits(profiles, model, &parts, THINNED, run)?;
         }
         let mut membership = best.state.gamma;
-        for s in 0..membership.nrows() {
-            let sum: f64 = membership.row(s).iter().sum();
-            membership.row_mut(s).iter_mut().for_each(|x| *x /= sum);
-        }
-        let winner = |row: &[f64]| argmax(row).expect("k >= 1");
-        let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
-        let confidence = membership.iter_rows().map(|row| row[winner(row)].min(1.0)).collect();
+        let rows = membership.as_mut_slice().par_chunks_exact_mut(self.0.k).with_min_len(CHUNK);
+        let (labels, confidence) = rows
+            .map(|row| {
+                let sum: f64 = row.iter().sum();
+                row.iter_mut().for_each(|x| *x /= sum);
+                let winner = argmax(row).expect("k >= 1");
+                (winner as u32, row[winner].min(1.0))
+            })
+            .unzip();
         let mut diagnostics = Diagnostics::default();
         diagnostics.push("alpha", Value::List(best.state.model.alpha));
         diagnostics.push("restart_bounds", Value::List(bounds));
@@ -345,6 +351,15 @@ struct Sums {
     bound: f64,
 }
 
+/// When the sweeps over an object end.
+#[derive(Clone, Copy)]
+struct Until {
+    /// After so many at the latest, ...
+    sweeps: usize,
+    /// ... or when no $\gamma_{ih}$ changes by more than this.
+    settled: f64,
+}
+
 impl Bce {
     /// $\alpha = 1$, rows of $\beta$ drawn evenly from all distributions, $\gamma$ even.
     fn drawn(&self, profiles: &Profiles, mut rng: Rng) -> State {
@@ -395,7 +410,8 @@ impl Bce {
         let mut trace: Vec<f64> = Vec::new();
         let mut stop = Stop::MaxIterations;
         while trace.len() < max_iter {
-            let sums = self.sweep(profiles, &state.model, &mut state.gamma, SETTLED, run)?;
+            let until = Until { sweeps: self.0.sweeps, settled: SETTLED };
+            let sums = self.sweep(profiles, &state.model, &mut state.gamma, until, run)?;
             let bound = sums.bound + self.prior(profiles, &state.model.beta);
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
             trace.push(bound);
@@ -452,13 +468,13 @@ impl Bce {
         profiles: &Profiles,
         model: &Model,
         gamma: &mut Matrix,
-        settled: f64,
+        until: Until,
         run: &Run,
     ) -> Result<Sums> {
         // Chunks at a time, so that partial sums do not pile up; their number is fixed.
         const WAVE: usize = 32;
         let (k, n_clusters) = (self.0.k, profiles.n_clusters());
-        let sweeps = Sweeps::new(model, profiles.is_hard(), self.0.sweeps, settled);
+        let sweeps = Sweeps::new(model, profiles.is_hard(), until);
         let mut total =
             Sums { by_cluster: Matrix::zeros(n_clusters, k), log_theta: vec![0.0; k], bound: 0.0 };
         for (wave, gamma) in gamma.as_mut_slice().chunks_mut(WAVE * CHUNK * k).enumerate() {
@@ -495,8 +511,13 @@ impl Model {
     /// $\gamma$ with all labels spread evenly.
     fn even(&self, profiles: &Profiles) -> Matrix {
         let (k, labelled) = (self.alpha.len(), profiles.label_counts());
-        let even = |s: usize, h: usize| self.alpha[h] + f64::from(labelled[s]) / k as f64;
-        Matrix::from_fn(profiles.len(), k, even)
+        let mut gamma = Matrix::zeros(profiles.len(), k);
+        let rows = gamma.as_mut_slice().par_chunks_exact_mut(k).with_min_len(CHUNK);
+        rows.zip(&labelled).for_each(|(row, &labels)| {
+            let each = f64::from(labels) / k as f64;
+            row.iter_mut().zip(&self.alpha).for_each(|(gamma, alpha)| *gamma = alpha + each);
+        });
+        gamma
     }
 
     /// The part of an object's bound that hangs on $\alpha$ alone.
@@ -511,13 +532,11 @@ struct Sweeps<'a> {
     alpha: &'a [f64],
     /// $\beta$, or $\ln \beta$ where there are soft members; rows are padded to whole lanes.
     table: Vec<Lane>,
-    max_sweeps: usize,
-    /// Sweeps over an object end when no $\gamma_{ih}$ changes by more than this.
-    settled: f64,
+    until: Until,
 }
 
 impl<'a> Sweeps<'a> {
-    fn new(model: &'a Model, hard: bool, max_sweeps: usize, settled: f64) -> Self {
+    fn new(model: &'a Model, hard: bool, until: Until) -> Self {
         let (k, width) = (model.alpha.len(), model.alpha.len().div_ceil(LANES));
         let mut table = vec![[0.0; LANES]; model.beta.nrows() * width];
         for (padded, row) in table.chunks_exact_mut(width).zip(model.beta.iter_rows()) {
@@ -526,7 +545,7 @@ impl<'a> Sweeps<'a> {
                 padded.as_flattened_mut()[..k].iter_mut().for_each(|x| *x = x.ln());
             }
         }
-        Sweeps { alpha: &model.alpha, table, max_sweeps, settled }
+        Sweeps { alpha: &model.alpha, table, until }
     }
 
     /// Sweeps over the profiles from `first` on, whose rows are `gamma`.
@@ -543,8 +562,8 @@ impl<'a> Sweeps<'a> {
                 for (i, gamma) in gamma.chunks_exact_mut(k).enumerate() {
                     let (s, w) = (first + i, profiles.weights()[first + i]);
                     object.read(profiles, s, self, gamma);
-                    for _ in 0..self.max_sweeps {
-                        if object.sweep() <= self.settled {
+                    for _ in 0..self.until.sweeps {
+                        if object.sweep() <= self.until.settled {
                             break;
                         }
                     }

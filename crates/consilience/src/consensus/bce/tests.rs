@@ -67,6 +67,10 @@ fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) ->
     bound + bce.prior(profiles, beta)
 }
 
+fn until(bce: &Bce) -> Until {
+    Until { sweeps: bce.0.sweeps, settled: SETTLED }
+}
+
 proptest! {
     /// The theorem behind the method, also with missing labels, weights and soft members.
     #[test]
@@ -86,14 +90,20 @@ proptest! {
     /// Also where some steps leave out all but the heaviest profiles.
     #[test]
     fn the_bound_never_falls_from_visit_to_visit(
-        ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, heavy in 1usize..5, seed: u64,
+        ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, heavy in 1usize..5,
+        thinned in 1usize..8, seed: u64,
     ) {
         let profiles = profiles(&ensemble);
         let bce = BceParams::new(k).tol(0.0).max_iter(30).check().unwrap();
         let run = Run::new(seed).threads(1);
-        let model = bce.drawn(&profiles, run.rng(Stream::Data)).model.blurred(&profiles);
+        let model = bce.drawn(&profiles, run.rng(Stream::Data)).model.blurred(&profiles, 100);
         let parts = heaviest(&profiles, heavy);
-        let trace = bce.climb_by_visits(&profiles, model, &parts, &run).unwrap().trace;
+        let fit = bce.climb_by_visits(&profiles, model, &parts, thinned, &run).unwrap();
+        let State { model, mut gamma } = fit.state;
+        let mut trace = fit.trace;
+        // What is told of the end is no more than what all profiles say of the model there.
+        let sums = bce.sweep(&profiles, &model, &mut gamma, until(&bce), &run).unwrap();
+        trace.push(sums.bound + bce.prior(&profiles, &model.beta));
         for pair in trace.windows(2) {
             prop_assert!(pair[1] >= pair[0] - 1e-9 * (1.0 + pair[0].abs()), "{trace:?}");
         }
@@ -109,7 +119,7 @@ proptest! {
         let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
         for _ in 0..3 {
             let before = state.gamma.clone();
-            let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, SETTLED, &run).unwrap();
+            let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, until(&bce), &run).unwrap();
             let told = sums.bound + bce.prior(&profiles, &state.model.beta);
             let slow = slow_bound(&bce, &profiles, &before, &state);
             prop_assert!((told - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{told} {slow}");
@@ -124,7 +134,7 @@ proptest! {
         let bce = BceParams::new(2).check().unwrap();
         let run = Run::new(seed).threads(1);
         let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
-        let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, SETTLED, &run).unwrap();
+        let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, until(&bce), &run).unwrap();
         // With alpha = (1, 1), the chance of a tuple z with a ones and b twos among them is
         // the beta integral a! b! / (a + b + 1)!.
         let r = profiles.n_members();
@@ -167,6 +177,32 @@ fn many_profiles_start_on_a_sample() {
     assert!(bound > whole.bound() - 1e-3 * whole.bound().abs(), "{bound} {}", whole.bound());
 }
 
+/// A few of the light profiles in place of all, and then all.
+#[test]
+fn profiles_that_stand_for_others_lead_to_the_same_model() {
+    let profiles = profiles(&three_noisy_clusters(6000, 5));
+    let method = BceParams::new(3).check().unwrap();
+    let run = Run::new(1);
+    let parts = heaviest(&profiles, 500);
+    let climb = |thinned: usize| {
+        let model = method.drawn(&profiles, run.rng(Stream::Restart(0))).model;
+        method.climb_by_visits(&profiles, model, &parts, thinned, &run).unwrap()
+    };
+    let [few, all] = [500, usize::MAX].map(climb);
+    assert!(few.trace.len() < all.trace.len(), "{} {}", few.trace.len(), all.trace.len());
+    assert!(few.trace[0] > all.trace[0]);
+    assert!(
+        few.bound() > all.bound() - 1e-3 * all.bound().abs(),
+        "{} {}",
+        few.bound(),
+        all.bound()
+    );
+    // Every one has its own row.
+    let winners = |fit: &Fit| fit.state.gamma.iter_rows().map(argmax).collect::<Vec<_>>();
+    let same = winners(&few).iter().zip(winners(&all)).filter(|(a, b)| **a == *b).count();
+    assert!(same > profiles.len() * 9 / 10, "{same} of {}", profiles.len());
+}
+
 /// Three labels in five are noise: no random start leaves its plateau before it is judged.
 #[test]
 fn a_start_from_kmeans_finds_what_noise_hides() {
@@ -197,7 +233,7 @@ fn a_jump_finds_the_limit_of_even_steps() {
     let run = Run::new(1);
     let mut state = method.drawn(&profiles, run.rng(Stream::Restart(0)));
     let limit = state.model.clone();
-    let sums = method.sweep(&profiles, &limit, &mut state.gamma, SETTLED, &run).unwrap();
+    let sums = method.sweep(&profiles, &limit, &mut state.gamma, until(&method), &run).unwrap();
     // Logarithms that approach the limit's.
     let at = |way: f64| {
         let mut model = limit.clone();

@@ -10,10 +10,12 @@
 //! C. Roland. *Simple and Globally Convergent Methods for Accelerating the Convergence of Any EM
 //! Algorithm.* Scandinavian Journal of Statistics 35, 2008).
 
+use std::borrow::Cow;
+
 use super::alpha::ALPHA;
-use super::{Bce, Fit, Model, State, Sums, normalise};
+use super::{Bce, BceParams, Fit, Model, State, Sums, Until, normalise};
 use crate::consensus::outcome::Stop;
-use crate::ensemble::{Part, Profiles};
+use crate::ensemble::{Part, Profiles, joined, sample};
 use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -32,9 +34,19 @@ const NEARLY_SETTLED: f64 = 1e-2;
 const LARGEST: f64 = 16.0;
 pub(super) const FARTHEST: f64 = 2.0;
 
-/// How much of the tables found on a sample is replaced by the shares of the members' clusters: a
-/// label that the sample lacks would stay next to impossible for many steps.
-const BLUR: f64 = 1e-3;
+/// Tables found on a sample are mixed with the shares of the members' clusters, as if so many profiles
+/// more had been drawn: a label that the sample lacks would stay next to impossible for many steps.
+const BLUR: f64 = 2.0;
+
+/// Of more than twice as many light profiles so many stand for the others at first.
+pub(super) const THINNED: usize = 16_384;
+
+/// By how much the model found with them may be further from where it settles: what it still gains is
+/// what chance had put into their drawing.
+const THINNED_TOL: f64 = 10.0;
+
+/// Profiles whose memberships begin even are swept at most so often before the model is improved.
+const FIRST_SWEEPS: usize = 30;
 
 /// Where a jump began.
 struct Fallback {
@@ -45,30 +57,73 @@ struct Fallback {
     gained: f64,
 }
 
+/// What visits came to.
+struct Visited {
+    model: Model,
+    of_heavy: Matrix,
+    of_light: Matrix,
+    steps: usize,
+    /// The bound at every visit, and at the end if that was later.
+    trace: Vec<f64>,
+    stop: Stop,
+}
+
 impl Bce {
     /// Steps from `model` on, most of them over the heaviest profiles only: what belongs to the others
-    /// stays as it was when they were last visited. The bounds at the visits to all never fall.
+    /// stays as it was when they were last visited. The bounds never fall.
+    ///
+    /// Where there are more than twice as many light profiles as `thinned`, so many of them stand for
+    /// the rest until that has settled.
     pub(super) fn climb_by_visits(
         &self,
         profiles: &Profiles,
         mut model: Model,
         parts: &[Part; 2],
+        thinned: usize,
         run: &Run,
     ) -> Result<Fit> {
         let [heavy, light] = [&parts[0].profiles, &parts[1].profiles];
+        let mut of_heavy = model.even(heavy);
+        let mut method = Cow::Borrowed(self);
+        if light.len() / 2 > thinned {
+            let some = sample(light, thinned);
+            let found = self.visit(profiles, model, of_heavy, [heavy, &some], run)?;
+            model = found.model.blurred(profiles, heavy.len() + some.len());
+            of_heavy = found.of_heavy;
+            let (max_iter, tol) = (self.0.max_iter - found.steps, THINNED_TOL * self.0.tol);
+            method = Cow::Owned(Bce(BceParams { max_iter, tol, ..self.0.clone() }));
+        }
+        let found = method.visit(profiles, model, of_heavy, [heavy, light], run)?;
+        let gamma = joined(parts, [&found.of_heavy, &found.of_light]);
+        let Visited { model, trace, stop, .. } = found;
+        Ok(Fit { state: State { model, gamma }, trace, stop })
+    }
+
+    /// The same over these profiles, all of them, with what is believed of the heavy ones.
+    fn visit(
+        &self,
+        profiles: &Profiles,
+        mut model: Model,
+        mut of_heavy: Matrix,
+        [heavy, light]: [&Profiles; 2],
+        run: &Run,
+    ) -> Result<Visited> {
+        let [first, again] = [self.0.sweeps.max(FIRST_SWEEPS), self.0.sweeps]
+            .map(|sweeps| Until { sweeps, settled: NEARLY_SETTLED });
         let sweep = |profiles: &Profiles, model: &Model, gamma: &mut Matrix| {
-            self.sweep(profiles, model, gamma, NEARLY_SETTLED, run)
+            self.sweep(profiles, model, gamma, again, run)
         };
-        let (mut of_heavy, mut of_light) = (model.even(heavy), model.even(light));
+        let mut of_light = model.even(light);
         let mut trace: Vec<f64> = Vec::new();
         // Models at the visits since the last jump, and where to go on if the jump was too far.
         let mut passed: Vec<Model> = Vec::new();
         let mut fallback: Option<Fallback> = None;
         let (mut steps, mut since) = (0, 0);
-        let mut heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
+        let mut heavy_sums = self.sweep(heavy, &model, &mut of_heavy, first, run)?;
         let stop = loop {
             run.tick("visiting all", trace.len() as u64, None)?;
-            let light_sums = sweep(light, &model, &mut of_light)?;
+            let until = if trace.is_empty() { first } else { again };
+            let light_sums = self.sweep(light, &model, &mut of_light, until, run)?;
             let bound = heavy_sums.bound + light_sums.bound + self.prior(profiles, &model.beta);
             let least = VISIT_TOL * self.0.tol * bound.abs();
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
@@ -106,6 +161,11 @@ impl Bce {
                     break;
                 }
             }
+            let gained = reached - visited;
+            if gained <= least * since as f64 {
+                trace.push(bound + gained);
+                break Stop::Converged;
+            }
             if let [first, second] = &passed[..] {
                 let counts = heavy_sums.plus(&light_sums).by_cluster;
                 let ahead = Model::ahead([first, second, &model], &counts, profiles);
@@ -115,19 +175,13 @@ impl Bce {
                         model: std::mem::replace(&mut model, ahead),
                         of_heavy: of_heavy.clone(),
                         of_light: of_light.clone(),
-                        gained: reached - visited,
+                        gained,
                     });
                     heavy_sums = sweep(heavy, &model, &mut of_heavy)?;
                 }
             }
         };
-        let mut gamma = Matrix::zeros(profiles.len(), self.0.k);
-        for (part, rows) in parts.iter().zip([&of_heavy, &of_light]) {
-            for (&s, row) in part.rows.iter().zip(rows.iter_rows()) {
-                gamma.row_mut(s as usize).copy_from_slice(row);
-            }
-        }
-        Ok(Fit { state: State { model, gamma }, trace, stop })
+        Ok(Visited { model, of_heavy, of_light, steps, trace, stop })
     }
 }
 
@@ -145,12 +199,13 @@ impl Sums {
 }
 
 impl Model {
-    /// The model with $\beta$ mixed with a little of the members' own shares.
-    pub(super) fn blurred(&self, profiles: &Profiles) -> Self {
+    /// The model with $\beta$, found with `drawn` profiles, mixed with a little of the members' own shares.
+    pub(super) fn blurred(&self, profiles: &Profiles, drawn: usize) -> Self {
+        let blur = BLUR / (BLUR + drawn as f64);
         let mut beta = self.beta.clone();
         for (c, share) in profiles.cluster_shares().into_iter().enumerate() {
             let row = beta.row_mut(c).iter_mut();
-            row.for_each(|x| *x = (1.0 - BLUR) * *x + BLUR * share);
+            row.for_each(|x| *x = (1.0 - blur) * *x + blur * share);
         }
         Model { alpha: self.alpha.clone(), beta }
     }
