@@ -14,12 +14,16 @@
 //! One iteration costs $O(u r k)$ and, for $Q = G$, one product of a $K \times K$ with a
 //! $K \times k$ matrix. A profile of weight 3 counts as three objects.
 //!
+//! Starts are by turns at profiles drawn by weight and at profiles [far apart](far_apart): the former
+//! alone often leave one of many clusters without a start.
+//!
 //! Of more than 10,000 profiles (20 a cluster, if that is more; and unless a few have nearly all the
 //! weight) starts are run on a systematic sample of as many by weight, with the distances of all, and the best goes on with all: which start is best shows on a sample as well.
 
 use rayon::prelude::*;
 
 use crate::base::restarts::{FITS_HELD, best_of_restarts};
+use crate::base::seeds::far_apart;
 use crate::ensemble::{Profiles, drawn_for};
 use crate::error::Result;
 use crate::linalg::{Matrix, product};
@@ -134,7 +138,7 @@ impl<'a> RowKMeans<'a> {
         self.profiles.weights().iter().zip(&self.squares).map(|(w, x)| w * x).sum()
     }
 
-    /// The best of several starts at profiles drawn by weight, or the one from `start`; with the
+    /// The best of several starts at drawn profiles, or the one from `start`; with the
     /// sums of squares that all ended at, on a sample if there are many profiles.
     pub(crate) fn fit(
         &self,
@@ -168,7 +172,7 @@ impl<'a> RowKMeans<'a> {
                     let last = self.k as u32 - 1;
                     self.centres(&labels.iter().map(|&c| c.min(last)).collect::<Vec<_>>())
                 }
-                None => self.drawn(run, restart),
+                None => self.drawn(run, restart)?,
             };
             self.iterate(&centres, effort.max_iter, run)
         };
@@ -187,22 +191,60 @@ impl<'a> RowKMeans<'a> {
         }
     }
 
-    /// Centres at `k` profiles, drawn without replacement by weight.
-    fn drawn(&self, run: &Run, restart: usize) -> Centres {
+    /// Centres at `k` profiles, drawn without replacement by weight, or far apart at every second start.
+    fn drawn(&self, run: &Run, restart: usize) -> Result<Centres> {
         let mut rng = run.rng(Stream::Restart(restart as u64));
+        if !restart.is_multiple_of(2) {
+            let distances = |rows: &[usize]| self.distances_to(rows, run);
+            let seeds = far_apart(self.profiles.weights(), self.k, &mut rng, distances)?;
+            return Ok(self.centres_at(&seeds));
+        }
         let mut left = self.profiles.weights().to_vec();
-        let mut labels = vec![NONE; left.len()];
-        for c in 0..self.k {
+        let by_weight = |_| {
             let s = rng.weighted(&left);
             left[s] = 0.0;
-            labels[s] = c as u32;
-        }
-        self.centres(&labels)
+            s
+        };
+        Ok(self.centres_at(&(0..self.k).map(by_weight).collect::<Vec<_>>()))
+    }
+
+    /// Centres at these profiles, all different.
+    fn centres_at(&self, rows: &[usize]) -> Centres {
+        let mut labels = vec![NONE; self.profiles.len()];
+        rows.iter().enumerate().for_each(|(c, &s)| labels[s] = c as u32);
+        self.means_of(&labels, rows.len())
+    }
+
+    /// The squared distances of all rows to these, one column each.
+    fn distances_to(&self, rows: &[usize], run: &Run) -> Result<Matrix> {
+        let centres = self.centres_at(rows);
+        let mut distances = Matrix::zeros(self.profiles.len(), rows.len());
+        let chunks = distances.as_mut_slice().par_chunks_mut(CHUNK * rows.len()).enumerate();
+        chunks.try_for_each(|(chunk, out)| {
+            run.check()?;
+            let mut out = out.chunks_exact_mut(rows.len());
+            let first = chunk * CHUNK;
+            let some = first..first + out.len();
+            self.profiles.for_each_spread(some, &centres.table, |s, products| {
+                let distances = out.next().expect("as many as profiles");
+                let all = distances.iter_mut().zip(products.iter().zip(&centres.squares));
+                all.for_each(|(d, (product, square))| {
+                    *d = self.squares[s] - 2.0 * product + square;
+                });
+            });
+            Ok(())
+        })?;
+        Ok(distances)
+    }
+
+    /// The means of the `k` clusters.
+    fn centres(&self, labels: &[u32]) -> Centres {
+        self.means_of(labels, self.k)
     }
 
     /// The means of the clusters; unlabelled profiles do not count, and an empty cluster is at 0.
-    fn centres(&self, labels: &[u32]) -> Centres {
-        let (profiles, k) = (self.profiles, self.k);
+    fn means_of(&self, labels: &[u32], k: usize) -> Centres {
+        let profiles = self.profiles;
         let (n_clusters, w) = (profiles.n_clusters(), profiles.weights());
         let sums = profiles.sum_over_ranges((n_clusters + 1) * k, |rows, sums| {
             let (sums, sizes) = sums.split_at_mut(n_clusters * k);

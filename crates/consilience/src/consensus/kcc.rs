@@ -25,8 +25,8 @@
 //!
 //! # Where we depart from the paper
 //!
-//! * *Start.* As by k-means++, in the number of labels that differ: a single object as a centre would
-//!   be infinitely far from most others under `entropy`. The paper draws objects.
+//! * *Start.* As by greedy k-means++, in the number of labels that differ: a single object as a centre
+//!   would be infinitely far from most others under `entropy`. The paper draws objects.
 //! * *A cluster that lacks a label* is far from objects that have it, not infinitely
 //!   ($y_l \ge 10^{-12}$ within the logarithm).
 //! * *Missing labels*, as in the paper: a member's distribution within a cluster is that of the
@@ -45,7 +45,7 @@
 
 use rayon::prelude::*;
 
-use crate::base::{FITS_HELD, best_of_restarts};
+use crate::base::{FITS_HELD, best_of_restarts, far_apart};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -274,7 +274,7 @@ impl Kcc {
     /// The best of all starts, and the scores of all.
     fn best_of_starts(&self, problem: &Problem<'_>, run: &Run) -> Result<(Descent, Vec<f64>)> {
         let descend = |i: usize| {
-            let start = problem.start(&mut run.rng(Stream::Restart(i as u64)));
+            let start = problem.start(&mut run.rng(Stream::Restart(i as u64)), run)?;
             problem.follow(start, 0.0, run)
         };
         let score = |descent: &Descent| -descent.objective();
@@ -342,34 +342,34 @@ impl<'a> Problem<'a> {
     }
 
     /// Seeds far apart in the number of labels that differ, and everybody with the nearest.
-    fn start(&self, rng: &mut Rng) -> Vec<u32> {
-        let (u, r) = (self.profiles.len(), self.profiles.n_members());
-        let weights = self.profiles.weights();
-        // At first everybody is equally far.
-        let mut nearest = vec![f64::INFINITY; u];
-        let mut chance = weights.to_vec();
-        let (mut labels, mut seeded) = (vec![0; u], vec![false; u]);
-        for c in 0..self.params.k.min(u) {
-            let mut rest = rng.unit() * chance.iter().sum::<f64>();
-            let drawn = (0..u).find(|&s| {
-                rest -= chance[s];
-                rest < 0.0 && !seeded[s]
+    fn start(&self, rng: &mut Rng, run: &Run) -> Result<Vec<u32>> {
+        let (profiles, k) = (self.profiles, self.params.k.min(self.profiles.len()));
+        let differences = |seeds: &[usize]| {
+            run.check()?;
+            Ok(self.differences(seeds))
+        };
+        let seeds = far_apart(profiles.weights(), k, rng, differences)?;
+        let differences = self.differences(&seeds);
+        let mut labels: Vec<u32> = differences
+            .iter_rows()
+            .map(|row| (1..k).fold(0, |near, c| if row[c] < row[near] { c } else { near }) as u32)
+            .collect();
+        seeds.iter().enumerate().for_each(|(c, &s)| labels[s] = c as u32);
+        Ok(labels)
+    }
+
+    /// In how many labels every profile (row) differs from each of the `seeds`.
+    fn differences(&self, seeds: &[usize]) -> Matrix {
+        let (r, columns) = (self.profiles.n_members(), seeds.len());
+        let mut differences = Matrix::zeros(self.profiles.len(), columns);
+        let chunks = differences.as_mut_slice().par_chunks_mut(CHUNK * columns);
+        with_codes!(self.profiles.codes(), codes => {
+            let seeds: Vec<_> = seeds.iter().map(|&s| &codes[s * r..][..r]).collect();
+            chunks.zip(codes.par_chunks(CHUNK * r)).for_each(|(differences, codes)| {
+                count_differences(&seeds, codes, differences);
             });
-            // Where all differ from seeds in their gaps only, any that is none will do.
-            let seed = drawn.or_else(|| seeded.iter().position(|&seeded| !seeded));
-            let seed = seed.expect("no more seeds than profiles");
-            seeded[seed] = true;
-            with_codes!(self.profiles.codes(), codes => {
-                let seed = &codes[seed * r..][..r];
-                let rows = nearest.par_chunks_mut(CHUNK).zip(labels.par_chunks_mut(CHUNK));
-                rows.zip(codes.par_chunks(CHUNK * r)).for_each(|((near, labels), codes)| {
-                    closer_to(seed, c as u32, codes, near, labels);
-                });
-            });
-            (nearest[seed], labels[seed]) = (0.0, c as u32);
-            chance = nearest.iter().zip(weights).map(|(far, w)| far * w).collect();
-        }
-        labels
+        });
+        differences
     }
 
     /// How much of every cluster (row) of the consensus is in every member's clusters.
@@ -459,21 +459,21 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Labels those rows of `codes` with `c` that differ from `seed` in fewer labels than they are `near`.
-fn closer_to<C: Code>(seed: &[C], c: u32, codes: &[C], near: &mut [f64], labels: &mut [u32]) {
-    tally(codes.len());
+/// How many labels of every row of `codes` differ from those of every seed; missing ones tell nothing.
+fn count_differences<C: Code>(seeds: &[&[C]], codes: &[C], differences: &mut [f64]) {
+    tally(codes.len() * seeds.len());
     vectorised(
         #[inline(always)]
         || {
-            let rows = codes.chunks_exact(seed.len()).zip(near.iter_mut().zip(labels.iter_mut()));
-            for (row, (near, label)) in rows {
-                let mut differ = 0;
-                for (&a, &b) in row.iter().zip(seed) {
-                    let told = a != b && a != C::MISSING && b != C::MISSING;
-                    differ += u32::from(told);
-                }
-                if f64::from(differ) < *near {
-                    (*near, *label) = (f64::from(differ), c);
+            let rows = codes.chunks_exact(seeds[0].len());
+            for (row, differences) in rows.zip(differences.chunks_exact_mut(seeds.len())) {
+                for (seed, difference) in seeds.iter().zip(differences) {
+                    let mut differ = 0;
+                    for (&a, &b) in row.iter().zip(*seed) {
+                        let told = a != b && a != C::MISSING && b != C::MISSING;
+                        differ += u32::from(told);
+                    }
+                    *difference = f64::from(differ);
                 }
             }
         },
@@ -526,7 +526,7 @@ mod tests {
                 let params =
                     KccParams::new(k.min(profiles.len())).utility(utility).normalised(normalised);
                 let problem = Problem::new(&profiles, &params);
-                let start = problem.start(&mut run.rng(Stream::Restart(0)));
+                let start = problem.start(&mut run.rng(Stream::Restart(0)), &run).unwrap();
                 let went = problem.follow(start, 0.0, &run).unwrap();
                 for pair in went.trace.windows(2) {
                     prop_assert!(pair[1] <= pair[0] + 1e-9, "{utility:?} {:?}", went.trace);
