@@ -35,7 +35,7 @@ pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
 pub use minibatch::{MiniBatch, MiniBatchFit, MiniBatchParams};
 pub use predict::{nearest_centres, nearest_centres_sparse};
 pub(crate) use restarts::{FITS_HELD, best_of_restarts};
-pub(crate) use row_kmeans::{Effort, RowKMeans, Rows};
+pub(crate) use row_kmeans::{Effort, RowKMeans, Rows, grouped};
 pub use scale::{SCALINGS, Scaler, Scaling};
 pub(crate) use seeds::far_apart;
 pub use sparse_matrix::SparseMatrix;

@@ -77,6 +77,18 @@ impl RowFit {
     }
 }
 
+/// Labels by k-means of the rows of $H$, for methods to start from: a few iterations will do.
+pub(crate) fn grouped(
+    profiles: &Profiles,
+    k: usize,
+    restarts: usize,
+    run: &Run,
+) -> Result<Vec<u32>> {
+    const MAX_ITER: usize = 50;
+    let rows = RowKMeans::new(profiles, Rows::Labels, k.min(profiles.len()));
+    Ok(rows.fit(None, Effort { restarts, max_iter: MAX_ITER }, run)?.0.labels)
+}
+
 /// The clustering of the rows of one ensemble.
 pub(crate) struct RowKMeans<'a> {
     profiles: &'a Profiles,

@@ -52,7 +52,8 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             name: "restarts",
             range: ">= 1",
             default: "10",
-            help: "random starts; the one of least squares within clusters wins",
+            help: "starts, by turns at random objects and at objects far apart; the one of least squares \
+                   within clusters wins",
         },
         ParameterInfo {
             name: "max_iter",
@@ -90,7 +91,7 @@ impl KcParams {
     }
 
     setters! {
-        /// The number of random starts, at least 1; the least sum of squares wins.
+        /// The number of starts, at least 1; the least sum of squares wins.
         restarts: usize,
 
         /// The largest number of iterations a restart, at least 1.

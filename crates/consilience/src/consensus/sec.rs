@@ -14,7 +14,7 @@
 //!
 //! # Where we depart from the paper
 //!
-//! * *Starts* by k-means++; the best of ten.
+//! * *Starts* by greedy k-means++; the best of ten.
 //! * *Starts on a sample.* Of more than 10,000 profiles (20 a cluster, if that is more; and unless a
 //!   few have nearly all the weight) starts are followed on a systematic sample of as many by weight,
 //!   and the best goes on with all from its centres.
@@ -28,7 +28,7 @@
 
 use rayon::prelude::*;
 
-use crate::base::{FITS_HELD, best_of_restarts};
+use crate::base::{FITS_HELD, best_of_restarts, far_apart};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -267,34 +267,37 @@ impl<'a> Problem<'a> {
         distances.iter().zip(&self.weights).map(|(d, a)| a * d).sum()
     }
 
-    /// Centres at rows far from each other; fewer where fewer rows differ.
-    fn start(&self, k: usize, rng: &mut Rng) -> Matrix {
-        let all = self.profiles.n_clusters();
-        let mut distances = vec![f64::INFINITY; self.profiles.len()];
-        let mut chosen: Vec<Matrix> = Vec::with_capacity(k);
-        let mut next = rng.weighted(&self.weights);
-        while chosen.len() < k {
-            let mut centre = Matrix::zeros(all, 1);
-            self.profiles.for_each_entry(next, |_, c, p| centre[(c, 0)] = p / self.degrees[next]);
-            let (_, to_this) = self.nearest(&centre);
-            distances.iter_mut().zip(to_this).for_each(|(d, new)| *d = d.min(new));
-            chosen.push(centre);
-            // What rounding leaves of the distance to a row itself is no distance.
-            let chance = |s: usize| {
-                let far = distances[s] > 1e-12 * self.norms[s];
-                if far { self.weights[s] * distances[s] } else { 0.0 }
-            };
-            let chances: Vec<f64> = (0..distances.len()).map(chance).collect();
-            if chances.iter().all(|&chance| chance == 0.0) {
-                break;
-            }
-            next = rng.weighted(&chances);
+    /// Centres at these rows, as columns.
+    fn centres_at(&self, rows: &[usize]) -> Matrix {
+        let mut centres = Matrix::zeros(self.profiles.n_clusters(), rows.len());
+        for (j, &s) in rows.iter().enumerate() {
+            self.profiles.for_each_entry(s, |_, c, p| centres[(c, j)] = p / self.degrees[s]);
         }
-        Matrix::from_fn(all, chosen.len(), |c, j| chosen[j][(c, 0)])
+        centres
+    }
+
+    /// Centres at rows far from each other.
+    fn start(&self, k: usize, rng: &mut Rng, run: &Run) -> Result<Matrix> {
+        let distances = |rows: &[usize]| {
+            run.check()?;
+            let mut distances = self.profiles.spread(&self.centres_at(rows));
+            let each = distances.as_mut_slice().par_chunks_exact_mut(rows.len()).enumerate();
+            each.with_min_len(CHUNK).for_each(|(s, distances)| {
+                for (x, &t) in distances.iter_mut().zip(rows) {
+                    let distance = self.norms[s] - 2.0 * *x / self.degrees[s] + self.norms[t];
+                    // What rounding leaves of the distance to an equal row is no distance.
+                    *x = if distance > 1e-12 * self.norms[s] { distance } else { 0.0 };
+                }
+            });
+            Ok(distances)
+        };
+        let seeds = far_apart(&self.weights, k.min(self.profiles.len()), rng, distances)?;
+        Ok(self.centres_at(&seeds))
     }
 
     fn fit(&self, k: usize, max_iter: usize, restart: u64, run: &Run) -> Result<Fit> {
-        self.descend(self.start(k, &mut run.rng(Stream::Restart(restart))), max_iter, run)
+        let start = self.start(k, &mut run.rng(Stream::Restart(restart)), run)?;
+        self.descend(start, max_iter, run)
     }
 
     /// Lloyd's iteration from these centres.

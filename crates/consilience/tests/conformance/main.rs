@@ -35,7 +35,8 @@ invariants! {
     answers:
         a_unanimous_ensemble_is_returned,
         one_clustering_comes_back,
-        clear_structure_is_found;
+        clear_structure_is_found,
+        none_of_many_clusters_is_missed;
     order:
         names_of_clusters_are_no_information,
         order_of_objects_is_no_information,

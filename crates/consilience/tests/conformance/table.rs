@@ -49,6 +49,7 @@ const BALANCED: &[(&str, &str)] = &[
     ("a_unanimous_ensemble_is_returned", "unequal clusters are evened out: that is the method"),
     ("one_clustering_comes_back", "unequal clusters are evened out: that is the method"),
     ("clear_structure_is_found", "unequal clusters are evened out: that is the method"),
+    ("none_of_many_clusters_is_missed", "unequal clusters are evened out: that is the method"),
     (
         "a_weight_is_a_number_of_equal_rows",
         "equal rows can be parted, one row of their weight cannot",

@@ -31,11 +31,12 @@
 //!   rises with every sweep, so the steps have the same fixed points.
 //! * *Stopping.* By the relative gain of the bound, 1e-6; the authors' program stops when parameters
 //!   change by less than a hundredth.
-//! * *Restarts.* Ten are begun; after 20 steps the one of highest bound goes on to the end.
+//! * *Restarts.* Ten are begun; after 20 steps the one of highest bound goes on to the end. The last
+//!   of several begins near k-means of the rows of labels, because random ones hardly move for long
+//!   where labels are noisy.
 //! * *Starts on a sample.* Of more than 2,048 profiles (20 a cluster, if that is more; and unless a
-//!   few have nearly all the weight) restarts are run on a systematic sample of as many by weight, and
-//!   one more from k-means of its rows of labels, because random ones hardly move for long where labels
-//!   are noisy; all with at most two sweeps a step, and the one of highest bound after ten steps until
+//!   few have nearly all the weight) restarts are run on a systematic sample of as many by weight,
+//!   with at most two sweeps a step, and the one of highest bound after ten steps until
 //!   a step gains less than a hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a
 //!   little of the members' own shares lest a label that the sample lacks stay next to impossible.
 //!   Most of its steps look at the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others
@@ -68,7 +69,7 @@ use statrs::function::gamma::ln_gamma;
 use self::alpha::improve_alpha;
 use self::object::{LANES, Lane, Object};
 use self::visits::THINNED;
-use crate::base::{Effort, FITS_HELD, RowKMeans, Rows, best_of_restarts};
+use crate::base::{FITS_HELD, best_of_restarts, grouped};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -99,9 +100,6 @@ const SAMPLE_SWEEPS: usize = 2;
 const SAMPLE_BEGINNING: usize = 10;
 const SAMPLE_TOL: f64 = 100.0;
 
-/// The most iterations of the k-means that gives one of them.
-const GROUPING: usize = 50;
-
 /// How much of an object a given start leaves to the other clusters.
 const START_BLUR: f64 = 0.1;
 
@@ -123,8 +121,8 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             name: "restarts",
             range: ">= 1",
             default: "10",
-            help: "random starts; after 20 steps the one of highest bound goes on (of more than 2,048 \
-                   distinct objects after ten, and one more start is that of k-means)",
+            help: "starts, random but for the last of several, which is that of k-means; after 20 \
+                   steps (ten of more than 2,048 distinct objects) the one of highest bound goes on",
         },
         ParameterInfo {
             name: "max_iter",
@@ -193,7 +191,7 @@ impl BceParams {
     }
 
     setters! {
-        /// The number of random starts, at least 1; the one of highest bound after 20 steps goes
+        /// The number of starts, at least 1, random but for the last of several; the one of highest bound after 20 steps goes
         /// on.
         restarts: usize,
 
@@ -261,19 +259,19 @@ impl ConsensusMethod for Bce {
         let on_sample = matches!(some, Cow::Owned(_));
         let quick = if on_sample { self.quick() } else { self.clone() };
         // Where labels are noisy, random starts are nearly alike for longer than they are followed.
-        let grouped = if on_sample { Some(self.grouped(&some, run)?) } else { None };
-        let starts = restarts + usize::from(on_sample);
+        let by_kmeans =
+            if restarts > 1 { Some(grouped(&some, self.0.k, restarts, run)?) } else { None };
         let beginning = if on_sample { SAMPLE_BEGINNING } else { BEGINNING };
         let climb = |restart: usize| {
-            let state = match (start, &grouped) {
+            let state = match (start, &by_kmeans) {
                 (Some(labels), _) => self.started(profiles, labels),
-                (None, Some(labels)) if restart == restarts => self.started(&some, labels),
+                (None, Some(labels)) if restart == restarts - 1 => self.started(&some, labels),
                 _ => self.drawn(&some, run.rng(Stream::Restart(restart as u64))),
             };
             quick.climb(&some, state, self.0.max_iter.min(beginning), run)
         };
         let (mut best, bounds) =
-            best_of_restarts("Bayesian ensemble", starts, run, climb, Fit::bound)?;
+            best_of_restarts("Bayesian ensemble", restarts, run, climb, Fit::bound)?;
         let left = self.0.max_iter - best.trace.len();
         if best.stop == Stop::MaxIterations && left > 0 {
             let rest = quick.climb(&some, best.state, left, run)?;
@@ -376,13 +374,6 @@ impl Bce {
         }
         let model = Model { alpha: vec![1.0; k], beta };
         State { gamma: model.even(profiles), model }
-    }
-
-    /// Labels by k-means of the rows of $H$.
-    fn grouped(&self, some: &Profiles, run: &Run) -> Result<Vec<u32>> {
-        let rows = RowKMeans::new(some, Rows::Labels, self.0.k.min(some.len()));
-        let effort = Effort { restarts: self.0.restarts, max_iter: GROUPING };
-        Ok(rows.fit(None, effort, run)?.0.labels)
     }
 
     /// A state near a given clustering; labels past `k` share the last cluster.
