@@ -36,8 +36,9 @@ pub(super) struct Object {
     alpha: Vec<Lane>,
     /// $\sum_q \varphi_{qh}$.
     shares: Vec<Lane>,
-    /// $\sigma$.
+    /// $\sigma$ and $1 / \sigma$.
     sums: Vec<f64>,
+    inverses: Vec<f64>,
     /// $\sum_h \gamma_h$ hangs on the number of labels alone: what goes with each number.
     totals: Vec<Total>,
 }
@@ -69,6 +70,7 @@ impl Object {
             alpha: padded,
             shares: of(0.0, width),
             sums: vec![1.0; r],
+            inverses: vec![1.0; r],
             totals: (0..=r)
                 .map(|labels| {
                     let total = alpha.iter().sum::<f64>() + labels as f64;
@@ -153,13 +155,11 @@ impl Object {
         }
     }
 
-    /// The same for rows of `B` lanes, few enough that all sums stay in registers, and four labels at
-    /// a time, so that one division does for four. Additions are in the same order as in
-    /// [`wide_sweep`](Self::wide_sweep).
+    /// The same for rows of `B` lanes, few enough that all sums stay in registers. Additions are in the
+    /// same order as in [`wide_sweep`](Self::wide_sweep).
     #[inline(always)]
     fn narrow_sweep<const B: usize>(&mut self) -> f64 {
-        const FOUR: usize = 4;
-        let Self { k, labels, chances, gamma, z, t, e, alpha, shares, sums, .. } = self;
+        let Self { k, labels, chances, gamma, z, t, e, alpha, shares, sums, inverses, .. } = self;
         let alpha: &[Lane; B] = alpha[..].try_into().expect("B lanes");
         let gamma: &mut [Lane; B] = (&mut gamma[..]).try_into().expect("B lanes");
         let (mut zs, mut ts) = ([[0.0; LANES]; B], [[0.0; LANES]; B]);
@@ -179,34 +179,17 @@ impl Object {
         es.as_flattened_mut()[*k..].fill(0.0);
 
         let rows = &chances.as_chunks::<B>().0[..*labels];
-        let (fours, rest) = rows.as_chunks::<FOUR>();
-        let (sums, sums_of_rest) = sums[..*labels].as_chunks_mut::<FOUR>();
-        let mut share = [[0.0; LANES]; B];
-        for (rows, sigma) in fours.iter().zip(sums) {
-            let products = [
-                products(&rows[0], &es),
-                products(&rows[1], &es),
-                products(&rows[2], &es),
-                products(&rows[3], &es),
-            ];
-            let mut inverse = [0.0; FOUR];
-            for i in 0..FOUR {
-                let sums = &products[i];
-                sigma[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-                inverse[i] = 1.0 / sigma[i];
-            }
-            for (row, inverse) in rows.iter().zip(inverse) {
-                for b in 0..B {
-                    for l in 0..LANES {
-                        share[b][l] += row[b][l] * inverse;
-                    }
-                }
-            }
-        }
-        for (row, sigma) in rest.iter().zip(sums_of_rest) {
+        let (sums, inverses) = (&mut sums[..*labels], &mut inverses[..*labels]);
+        for (row, sigma) in rows.iter().zip(&mut *sums) {
             let sums = products(row, &es);
             *sigma = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-            let inverse = 1.0 / *sigma;
+        }
+        // A loop of their own, so that several divisions are one.
+        for (inverse, sigma) in inverses.iter_mut().zip(&*sums) {
+            *inverse = 1.0 / sigma;
+        }
+        let mut share = [[0.0; LANES]; B];
+        for (row, inverse) in rows.iter().zip(&*inverses) {
             for b in 0..B {
                 for l in 0..LANES {
                     share[b][l] += row[b][l] * inverse;
