@@ -470,6 +470,8 @@ impl<'a> Problem<'a> {
     fn extended(&self, of_sample: State) -> State {
         let stride = self.k.next_multiple_of(LANES);
         let mut state = State { q: vec![0.0; self.profiles.len() * stride], ..of_sample };
+        // A fresh page that is read before it is written costs a fault more, and stops all threads.
+        state.q.par_chunks_mut(CHUNK * stride).for_each(|rows| rows.fill(0.0));
         for turns in SETTLING {
             let table = self.scaled(&state.x, &state.a);
             let c = padded(&state.c);
