@@ -14,6 +14,9 @@ use crate::run::Run;
 /// Rows of one unit of parallel work.
 const CHUNK: usize = 4096;
 
+/// Rows that are fetched together.
+const BLOCK: usize = 128;
+
 /// The profiles of `ensemble` as `method` wants them: hardened, with a warning, if it takes hard
 /// labels only.
 pub fn prepare(ensemble: &Ensemble, method: &MethodInfo, run: &Run) -> Result<Profiles> {
@@ -276,13 +279,21 @@ fn number_by_weight(mut consensus: Consensus, profiles: &Profiles, from: &[u32])
 fn renumbered<'a>(rows: usize, row: impl Fn(usize) -> &'a [f64] + Sync, order: &[u32]) -> Matrix {
     let k = order.len();
     let mut numbered = Matrix::zeros(rows, k);
-    let chunks = numbered.as_mut_slice().par_chunks_exact_mut(k.max(1)).with_min_len(CHUNK);
-    chunks.enumerate().for_each(|(i, numbered)| {
-        let row = row(i);
-        numbered.iter_mut().zip(order).for_each(|(x, &j)| *x = row[j as usize]);
-        let sum: f64 = numbered.iter().sum();
-        let uniform = 1.0 / k as f64;
-        numbered.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
+    if k == 0 {
+        return numbered;
+    }
+    let blocks = numbered.as_mut_slice().par_chunks_mut(k * BLOCK).with_min_len(CHUNK / BLOCK);
+    blocks.enumerate().for_each(|(block, numbered)| {
+        // Rows lie anywhere: fetched by themselves, more of them are under way at a time.
+        for (i, numbered) in numbered.chunks_exact_mut(k).enumerate() {
+            let row = row(block * BLOCK + i);
+            numbered.iter_mut().zip(order).for_each(|(x, &j)| *x = row[j as usize]);
+        }
+        for numbered in numbered.chunks_exact_mut(k) {
+            let sum: f64 = numbered.iter().sum();
+            let uniform = 1.0 / k as f64;
+            numbered.iter_mut().for_each(|x| *x = if sum > 0.0 { *x / sum } else { uniform });
+        }
     });
     numbered
 }

@@ -9,6 +9,9 @@ use crate::linalg::Matrix;
 /// Profiles in a chunk of parallel work.
 const CHUNK: usize = 1 << 13;
 
+/// Profiles that are fetched together.
+const BLOCK: usize = 128;
+
 impl Profiles {
     /// The same ensemble written down in another order: `profile_at[i]`, `member_at[i]` and
     /// `cluster_at[i]` say which of the present profiles, members and clusters (counted through all
@@ -86,14 +89,23 @@ fn recoded<C: Code>(codes: &[C], columns: &[(usize, Vec<usize>)], rows: &[u32]) 
     let columns: Vec<(usize, Vec<C>)> =
         columns.iter().map(|(column, renamed)| (*column, with_missing(renamed))).collect();
     let mut new = vec![C::MISSING; codes.len()];
-    new.par_chunks_mut(r * CHUNK).zip(rows.par_chunks(CHUNK)).for_each(|(new, rows)| {
-        for (new, &s) in new.chunks_exact_mut(r).zip(rows) {
-            let old = &codes[s as usize * r..(s as usize + 1) * r];
-            for (new, (column, renamed)) in new.iter_mut().zip(&columns) {
-                *new = renamed[old[*column].plus_one() as usize];
-            }
-        }
-    });
+    new.par_chunks_mut(r * BLOCK)
+        .zip(rows.par_chunks(BLOCK))
+        .with_min_len(CHUNK / BLOCK)
+        .for_each_init(
+            || vec![C::MISSING; r * BLOCK],
+            |olds, (new, rows)| {
+                // Rows lie anywhere: fetched by themselves, more of them are under way at a time.
+                for (old, &s) in olds.chunks_exact_mut(r).zip(rows) {
+                    old.copy_from_slice(&codes[s as usize * r..][..r]);
+                }
+                for (new, old) in new.chunks_exact_mut(r).zip(olds.chunks_exact(r)) {
+                    for (new, (column, renamed)) in new.iter_mut().zip(&columns) {
+                        *new = renamed[old[*column].plus_one() as usize];
+                    }
+                }
+            },
+        );
     new
 }
 
