@@ -23,7 +23,7 @@
 use rayon::prelude::*;
 
 use crate::base::restarts::{FITS_HELD, best_of_restarts};
-use crate::base::seeds::far_apart;
+use crate::base::seeds::{far_apart, seeds_held};
 use crate::ensemble::{Profiles, drawn_for};
 use crate::error::Result;
 use crate::linalg::{Matrix, product};
@@ -112,9 +112,10 @@ impl<'a> RowKMeans<'a> {
     pub(crate) fn cost(rows: Rows, u: usize, n_clusters: usize, k: usize) -> u64 {
         let (u, n_clusters, k) = (u as u64, n_clusters as u64, k as u64);
         let metric = if rows == Rows::Coassociation { n_clusters * n_clusters } else { n_clusters };
-        // The metric once more for a sample, labels and distances of every fit, and for every restart
-        // the centres with partial sums.
-        8 * (2 * metric + u + FITS_HELD * (2 * u + 20 * n_clusters * k))
+        // The metric once more for a sample, what every fit holds of a profile while it looks for seeds
+        // or iterates, and its centres with partial sums.
+        let a_fit = u * seeds_held(k as usize) as u64 + 20 * n_clusters * k;
+        8 * (2 * metric + u + FITS_HELD * a_fit)
     }
 
     /// Prepares to find `k` clusters.
@@ -222,9 +223,11 @@ impl<'a> RowKMeans<'a> {
 
     /// Centres at these profiles, all different.
     fn centres_at(&self, rows: &[usize]) -> Centres {
-        let mut labels = vec![NONE; self.profiles.len()];
-        rows.iter().enumerate().for_each(|(c, &s)| labels[s] = c as u32);
-        self.means_of(&labels, rows.len())
+        let mut sums = Matrix::zeros(self.profiles.n_clusters(), rows.len());
+        for (c, &s) in rows.iter().enumerate() {
+            self.profiles.for_each_entry(s, |_, cluster, p| sums[(cluster, c)] = p);
+        }
+        self.means(sums, &vec![1.0; rows.len()])
     }
 
     /// The squared distances of all rows to these, one column each.
@@ -241,7 +244,8 @@ impl<'a> RowKMeans<'a> {
                 let distances = out.next().expect("as many as profiles");
                 let all = distances.iter_mut().zip(products.iter().zip(&centres.squares));
                 all.for_each(|(d, (product, square))| {
-                    *d = self.squares[s] - 2.0 * product + square;
+                    let far = self.squares[s] - 2.0 * product + square;
+                    *d = if far > ROUNDING * (self.squares[s] + square) { far } else { 0.0 };
                 });
             });
             Ok(())
@@ -249,14 +253,9 @@ impl<'a> RowKMeans<'a> {
         Ok(distances)
     }
 
-    /// The means of the `k` clusters.
+    /// The means of the clusters; unlabelled profiles do not count.
     fn centres(&self, labels: &[u32]) -> Centres {
-        self.means_of(labels, self.k)
-    }
-
-    /// The means of the clusters; unlabelled profiles do not count, and an empty cluster is at 0.
-    fn means_of(&self, labels: &[u32], k: usize) -> Centres {
-        let profiles = self.profiles;
+        let (profiles, k) = (self.profiles, self.k);
         let (n_clusters, w) = (profiles.n_clusters(), profiles.weights());
         let sums = profiles.sum_over_ranges((n_clusters + 1) * k, |rows, sums| {
             let (sums, sizes) = sums.split_at_mut(n_clusters * k);
@@ -277,7 +276,12 @@ impl<'a> RowKMeans<'a> {
             }
         });
         let (sums, sizes) = sums.split_at(n_clusters * k);
-        let mut centres = Matrix::from_vec(n_clusters, k, sums.to_vec());
+        self.means(Matrix::from_vec(n_clusters, k, sums.to_vec()), sizes)
+    }
+
+    /// Centres from the sums of the plain rows of $H$ in each cluster; that of an empty one is 0.
+    fn means(&self, mut centres: Matrix, sizes: &[f64]) -> Centres {
+        let (profiles, k) = (self.profiles, sizes.len());
         for member in profiles.members() {
             for c in 0..k {
                 let known: f64 = member.clusters.clone().map(|a| centres[(a, c)]).sum();
@@ -506,6 +510,16 @@ mod tests {
                 prop_assert!((distances[s] - to(labels[s])).abs() < 1e-10 * scale);
                 for c in 0..k as u32 {
                     prop_assert!(distances[s] <= to(c) + 1e-10 * scale);
+                }
+            }
+            // Those to single rows too.
+            let seeds: Vec<usize> = (0..k).collect();
+            let to_seeds = kmeans.distances_to(&seeds, &run).unwrap();
+            for (s, x) in dense.iter().enumerate() {
+                for (j, y) in dense[..k].iter().enumerate() {
+                    let far: f64 = x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum();
+                    let scale = 1.0 + x.iter().chain(y).map(|x| x * x).sum::<f64>();
+                    prop_assert!((to_seeds[(s, j)] - far).abs() < 1e-10 * scale);
                 }
             }
         }

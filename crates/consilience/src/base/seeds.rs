@@ -17,13 +17,15 @@ const CHUNK: usize = 4096;
 /// `distances` gives a column of squared distances to each of the rows that it is asked for. Labels
 /// leave rows of one cluster nearly as far apart as those of two, so a single draw often misses a
 /// cluster.
+///
+/// Cost: $k$ calls of `distances` for $2 + \ln k$ rows each.
 pub(crate) fn far_apart(
     weights: &[f64],
     k: usize,
     rng: &mut Rng,
     distances: impl Fn(&[usize]) -> Result<Matrix>,
 ) -> Result<Vec<usize>> {
-    let candidates = 2 + (k as f64).ln() as usize;
+    let candidates = candidates(k);
     let mut seeds: Vec<usize> = Vec::with_capacity(k);
     let mut nearest = vec![f64::INFINITY; weights.len()];
     let mut mass = weights.to_vec();
@@ -47,6 +49,16 @@ pub(crate) fn far_apart(
         seeds.iter().for_each(|&s| mass[s] = 0.0);
     }
     Ok(seeds)
+}
+
+/// How many rows are drawn for every seed but the first.
+fn candidates(k: usize) -> usize {
+    2 + (k.max(1) as f64).ln() as usize
+}
+
+/// At most how many numbers [`far_apart`] holds for every row.
+pub(crate) fn seeds_held(k: usize) -> usize {
+    2 + candidates(k)
 }
 
 /// The column that would leave the least weight times distance; the first of equals.

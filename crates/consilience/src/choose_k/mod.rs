@@ -22,5 +22,5 @@ pub use resampling::KCurve;
 /// How many objects the profiles stand for: the rows, or the total of their weights where that is
 /// more, since an object of weight 3 is as good as three.
 fn objects(profiles: &Profiles) -> usize {
-    profiles.map().len().max(profiles.total_weight().round() as usize)
+    profiles.n_objects().max(profiles.total_weight().round() as usize)
 }

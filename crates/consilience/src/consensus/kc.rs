@@ -19,13 +19,13 @@
 //! # Decisions
 //!
 //! A missing label agrees with none, and $S$ is divided by $r$ all the same. The best of ten starts
-//! counts; of more than 10,000 profiles they are run on a systematic sample of as many by weight, and
+//! counts, by turns at profiles drawn by weight and at profiles far apart (greedy k-means++); of more than 10,000 profiles they are run on a systematic sample of as many by weight, and
 //! the best goes on with all.
 //!
 //! # Cost
 //!
 //! Time $O(u r^2)$ for $G$ and $O(t (u r k + K^2 k))$ for $t$ iterations a restart; memory
-//! $O(K^2 + u + K k)$.
+//! $O(K^2 + u \log k + K k)$.
 
 use crate::base::{Effort, RowKMeans, Rows};
 use crate::consensus::method::{
@@ -63,7 +63,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         },
     ],
     time: "O(u r^2), and O(t (u r k + K^2 k)) a restart",
-    memory: "O(K^2 + u + K k)",
+    memory: "O(K^2 + u log k + K k)",
     build: |k, settings| {
         let mut params = KcParams::new(k.ok_or(Error::NeedsK { method: "kc" })?);
         if let Some(restarts) = settings.integer("restarts")? {

@@ -18,7 +18,8 @@
 //! # Where we depart from the paper
 //!
 //! * *Restarts.* The authors keep the best of three by the sum of squares; the default here is ten.
-//!   It matters: `docs/paper-figures.md` has both on Iris.
+//!   It matters: `docs/paper-figures.md` has both on Iris. Every second one is at profiles far apart
+//!   (greedy k-means++), the others at profiles drawn by weight.
 //! * *Starts on a sample.* Of more than 10,000 profiles k-means is started on a systematic sample of as
 //!   many by weight, and the best start goes on with all.
 //! * *Missing labels.* The paper has none. A missing label is the mean of its columns, hence 0.
@@ -27,7 +28,7 @@
 //! # Cost
 //!
 //! Time $O(t u r k)$ for $t$ iterations a restart, a distance being $r$ look-ups; memory
-//! $O(u + K k)$.
+//! $O(u \log k + K k)$.
 
 use crate::base::{Effort, RowKMeans, Rows};
 use crate::consensus::method::{
@@ -64,7 +65,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         },
     ],
     time: "O(t u r k) a restart",
-    memory: "O(u + K k)",
+    memory: "O(u log k + K k)",
     build: |k, settings| {
         let mut params = QmiParams::new(k.ok_or(Error::NeedsK { method: "qmi" })?);
         if let Some(restarts) = settings.integer("restarts")? {

@@ -46,6 +46,9 @@ const CHUNK: usize = 4096;
 /// All profiles take part in every start; above, a sample of so many.
 const STARTED: usize = 10_000;
 
+/// What rounding leaves of the squared distance to an equal row, relative to its squared length.
+const ROUNDING: f64 = 1e-12;
+
 /// What there is to know about spectral ensemble clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "sec",
@@ -285,8 +288,7 @@ impl<'a> Problem<'a> {
             each.with_min_len(CHUNK).for_each(|(s, distances)| {
                 for (x, &t) in distances.iter_mut().zip(rows) {
                     let distance = self.norms[s] - 2.0 * *x / self.degrees[s] + self.norms[t];
-                    // What rounding leaves of the distance to an equal row is no distance.
-                    *x = if distance > 1e-12 * self.norms[s] { distance } else { 0.0 };
+                    *x = if distance > ROUNDING * self.norms[s] { distance } else { 0.0 };
                 }
             });
             Ok(distances)
@@ -320,7 +322,7 @@ impl<'a> Problem<'a> {
         Ok(Fit { labels, trace, stop: Stop::MaxIterations })
     }
 
-    /// Gives every empty cluster the row that costs most where it is.
+    /// Gives every empty cluster the row that costs most where it is, as long as some cost anything.
     fn fill(&self, labels: &mut [u32], distances: &mut [f64], k: usize) {
         let mut counts = vec![0usize; k];
         labels.iter().for_each(|&j| counts[j as usize] += 1);
@@ -329,7 +331,9 @@ impl<'a> Problem<'a> {
                 continue;
             }
             let cost = |s: &usize| self.weights[*s] * distances[*s];
-            let movable = (0..labels.len()).filter(|&s| counts[labels[s] as usize] > 1);
+            let movable = (0..labels.len()).filter(|&s| {
+                counts[labels[s] as usize] > 1 && distances[s] > ROUNDING * self.norms[s]
+            });
             let Some(far) = movable.max_by(|a, b| cost(a).total_cmp(&cost(b))) else {
                 return;
             };
@@ -347,6 +351,7 @@ mod tests {
 
     use super::*;
     use crate::consensus::{Settings, combine, method};
+    use crate::ensemble::{Ensemble, SoftMember};
     use crate::linalg::product;
     use crate::testing::{
         Kinds, dense_incidence, ensembles, profiles, strehl_and_ghosh, three_noisy_clusters,
@@ -407,6 +412,24 @@ mod tests {
                 prop_assert!(pair[1] <= pair[0] + 1e-12, "{:?}", fit.trace);
             }
         }
+    }
+
+    /// Two groups, whose rows differ by no more than rounding: a third cluster has nobody to take.
+    #[test]
+    fn rows_that_only_rounding_tells_apart_settle() {
+        let share = |i: usize| (i % 2) as f64 + [1.0, -1.0][i % 2] * 1e-9 * i as f64;
+        let member = |name: &str| {
+            let columns =
+                Matrix::from_fn(8, 2, |i, j| if j == 0 { 1.0 - share(i) } else { share(i) });
+            SoftMember::new(name, columns, vec!["a".to_owned(), "b".to_owned()]).unwrap().into()
+        };
+        let ensemble = Ensemble::new(vec![member("m"), member("n")]).unwrap();
+        let profiles = profiles(&ensemble);
+        let method = SecParams::new(3).check().unwrap();
+        let found = combine(&profiles, &method, None, &Run::new(0)).unwrap();
+        assert_eq!(found.convergence.stop, Stop::Converged);
+        let labels = found.object_labels(&profiles);
+        assert!((0..8).all(|i| (labels[i] == labels[0]) == (i % 2 == 0)), "{labels:?}");
     }
 
     #[test]

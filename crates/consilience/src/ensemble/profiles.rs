@@ -272,7 +272,8 @@ impl Profiles {
         self.weights.iter().sum()
     }
 
-    /// The profile of every object; [`NO_PROFILE`] where no member labels the object.
+    /// The profile of every object; [`NO_PROFILE`] where no member labels the object. Profiles in another
+    /// order write it down when they are first asked, in $O(n)$.
     pub fn map(&self) -> &[u32] {
         self.objects.as_slice()
     }

@@ -40,12 +40,14 @@
 //!   a step gains less than a hundred times `tol`. It goes on with all, from tables $\beta$ mixed with a
 //!   little of the members' own shares lest a label that the sample lacks stay next to impossible.
 //!   Most of its steps look at the 4,096 heaviest profiles and leave $\gamma$ and $\varphi$ of the others
-//!   as they were. After four to eight such steps all are visited, with sweeps until no
-//!   $\gamma_{ih}$ changes by more than 0.01, and after every two visits the model jumps ahead to where
-//!   they seem to lead. Of more than 32,768 light profiles 16,384, drawn by weight, stand for the rest
-//!   at first. It ends when the steps since the last visit gained less than ten times `tol` each, or a
-//!   hundred times where profiles had stood for others. So an iteration is then a visit to all that was
-//!   not taken back, or the steps after the last one, and the restarts' bounds are those of the sample.
+//!   as they were. After four to eight such steps all are visited, and after every two visits the model
+//!   jumps ahead to where they seem to lead. Sweeps end when no $\gamma_{ih}$ changes by more than
+//!   0.01; 30 are allowed where memberships begin even. Of more than 32,768 light profiles 16,384 (20 a
+//!   cluster, if that is more), drawn by weight, stand for the rest at first. It ends when the steps
+//!   since the last visit gained less than ten times `tol` each, or two hundred times where profiles had
+//!   stood for others; the light ones then keep the memberships of that visit. So an iteration is a visit
+//!   to all that was not taken back, or the steps after the last one, and the restarts' bounds are those
+//!   of the sample.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
 //! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
@@ -69,12 +71,12 @@ use statrs::function::gamma::ln_gamma;
 use self::alpha::improve_alpha;
 use self::object::{LANES, Lane, Object};
 use self::visits::THINNED;
-use crate::base::{FITS_HELD, best_of_restarts, grouped};
+use crate::base::{FITS_HELD, RowKMeans, Rows, best_of_restarts, grouped};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::ensemble::{Profiles, argmax, heaviest, sample_for};
+use crate::ensemble::{Profiles, argmax, heaviest, points_for, sample_for};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
@@ -134,14 +136,15 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             name: "tol",
             range: ">= 0",
             default: "1e-6",
-            help: "stop when a step gains less than this, relative to the bound; of more than 2,048 \
-                   distinct objects, ten times this",
+            help: "stop when a step gains less than this, relative to the bound; ten times this of \
+                   more than 2,048 distinct objects, two hundred times of more than 37,000",
         },
         ParameterInfo {
             name: "sweeps",
             range: ">= 1",
             default: "5",
-            help: "largest number of sweeps over an object within a step",
+            help: "largest number of sweeps over an object within a step; of more than 2,048 distinct \
+                   objects at least 30 in the first",
         },
         ParameterInfo {
             name: "smoothing",
@@ -191,15 +194,15 @@ impl BceParams {
     }
 
     setters! {
-        /// The number of starts, at least 1, random but for the last of several; the one of highest bound after 20 steps goes
-        /// on.
+        /// The number of starts, at least 1, random but for the last of several; the one of highest bound
+        /// after 20 steps goes on.
         restarts: usize,
 
         /// The largest number of steps, at least 1.
         max_iter: usize,
 
-        /// The relative gain of the bound, at least 0, below which it stops; ten times that where it starts
-        /// on a sample.
+        /// The relative gain of the bound, at least 0, below which it stops; ten or two hundred
+        /// times that where it starts on a sample.
         tol: f64,
 
         /// The largest number of sweeps over an object within a step, at least 1.
@@ -245,7 +248,8 @@ impl ConsensusMethod for Bce {
         let k = self.0.k as u64;
         let a_fit = shape.u as u64 * k + 20 * shape.total_clusters as u64 * k;
         // Of many profiles the heaviest and the rest are copied.
-        8 * (FITS_HELD * a_fit + shape.u as u64 * k) + shape.copy()
+        let fits = 8 * (FITS_HELD * a_fit + shape.u as u64 * k) + shape.copy();
+        fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.0.k))
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
@@ -259,8 +263,11 @@ impl ConsensusMethod for Bce {
         let on_sample = matches!(some, Cow::Owned(_));
         let quick = if on_sample { self.quick() } else { self.clone() };
         // Where labels are noisy, random starts are nearly alike for longer than they are followed.
-        let by_kmeans =
-            if restarts > 1 { Some(grouped(&some, self.0.k, restarts, run)?) } else { None };
+        let by_kmeans = if restarts > 1 || on_sample {
+            Some(grouped(&some, self.0.k, restarts, run)?)
+        } else {
+            None
+        };
         let beginning = if on_sample { SAMPLE_BEGINNING } else { BEGINNING };
         let climb = |restart: usize| {
             let state = match (start, &by_kmeans) {
@@ -281,7 +288,8 @@ impl ConsensusMethod for Bce {
         if on_sample {
             let model = best.state.model.blurred(profiles, some.len());
             let parts = heaviest(profiles, HEAVY);
-            best = self.climb_by_visits(profiles, model, &parts, THINNED, run)?;
+            let thinned = points_for(self.0.k, THINNED);
+            best = self.climb_by_visits(profiles, model, &parts, thinned, run)?;
         }
         let mut membership = best.state.gamma;
         let rows = membership.as_mut_slice().par_chunks_exact_mut(self.0.k).with_min_len(CHUNK);

@@ -188,7 +188,7 @@ fn profiles_that_stand_for_others_lead_to_the_same_model() {
         let model = method.drawn(&profiles, run.rng(Stream::Restart(0))).model;
         method.climb_by_visits(&profiles, model, &parts, thinned, &run).unwrap()
     };
-    let [few, all] = [500, usize::MAX].map(climb);
+    let [few, all] = [2000, usize::MAX].map(climb);
     assert!(few.trace.len() < all.trace.len(), "{} {}", few.trace.len(), all.trace.len());
     assert!(few.trace[0] > all.trace[0]);
     assert!(

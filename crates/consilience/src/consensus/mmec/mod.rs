@@ -57,7 +57,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use crate::base::{FITS_HELD, best_of_restarts, grouped};
+use crate::base::{FITS_HELD, RowKMeans, Rows, best_of_restarts, grouped};
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
@@ -219,7 +219,9 @@ impl ConsensusMethod for Mmec {
         // The responsibilities that every run starts from, and tables with their partial sums; the
         // heaviest profiles and the rest.
         let k = self.0.k as u64;
-        8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64) + shape.copy()
+        let fits =
+            8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64) + shape.copy();
+        fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.0.k))
     }
 
     fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
@@ -232,8 +234,11 @@ impl ConsensusMethod for Mmec {
         };
         let on_sample = matches!(some, Cow::Owned(_));
         let tol = if on_sample { SAMPLE_TOL * self.0.tol } else { self.0.tol };
-        let by_kmeans =
-            if restarts > 1 { Some(grouped(&some, self.0.k, restarts, run)?) } else { None };
+        let by_kmeans = if restarts > 1 || on_sample {
+            Some(grouped(&some, self.0.k, restarts, run)?)
+        } else {
+            None
+        };
         let climb = |restart: usize| {
             let responsibilities = match (start, &by_kmeans) {
                 (Some(labels), _) => self.blurred(labels),
