@@ -421,6 +421,8 @@ impl Mixture {
             profiles.for_each_spread(first..first + rows.len() / k, &self.log_theta, |s, sums| {
                 let logs = padded.iter_mut().zip(&log_alpha).zip(sums);
                 logs.for_each(|((x, alpha), sum)| *x = alpha + sum);
+                // The last row's shares are left there.
+                padded[k..].fill(f64::NEG_INFINITY);
                 vectorised(
                     #[inline(always)]
                     || share_out(&mut padded),

@@ -165,3 +165,18 @@ fn many_profiles_start_on_a_sample() {
     let likelihood = found.convergence.objective.unwrap();
     assert!(likelihood > whole.likelihood() - 1e-4 * whole.likelihood().abs());
 }
+
+/// Also where the components do not fill whole lanes.
+#[test]
+fn confidence_is_the_membership_of_the_own_cluster() {
+    for k in 1..10 {
+        let profiles = profiles(&three_noisy_clusters(300, 5));
+        let method = MmecParams::new(k).check().unwrap();
+        let found = method.fit(&profiles, None, &Run::new(0)).unwrap();
+        let membership = found.membership.unwrap();
+        for (s, row) in membership.iter_rows().enumerate() {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "k {k}: {row:?}");
+            assert_eq!(found.confidence[s], row[found.labels[s] as usize]);
+        }
+    }
+}

@@ -37,8 +37,9 @@
 //!
 //! # Where we depart from the papers
 //!
-//! * *Start.* From k-means on the rows of $S$: $Q$ is its indicator plus 0.05, columns scaled to
-//!   unit length; an exact 0 would never move. The papers leave the start open. `init=random`
+//! * *Start.* From k-means on the rows of $S$, or on those of $H$ if the objective is less there (the
+//!   former splits large clusters): $Q$ is its indicator plus 0.05, columns scaled to unit length; an
+//!   exact 0 would never move. The papers leave the start open. `init=random`
 //!   starts at random instead and keeps the start whose partition $Y$ has the least
 //!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
 //! * *Starts on a sample.* Of more than 4,096 profiles (20 a cluster, if that is more; and unless a
@@ -93,7 +94,8 @@ pub(super) static INFO: MethodInfo = MethodInfo {
             name: "init",
             range: "kc or random",
             default: "kc",
-            help: "start from k-means on the rows of the co-association matrix, or at random",
+            help: "start from k-means on the rows of the co-association matrix (of labels if that fits \
+                   better), or at random",
         },
         ParameterInfo {
             name: "restarts",
@@ -146,7 +148,7 @@ const CHUNK: usize = 512;
 /// Where NMFC starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NmfcInit {
-    /// From k-means on the rows of the co-association matrix.
+    /// From k-means on the rows of the co-association matrix, or of those of labels if that fits better.
     ConsensusRows,
     /// At random.
     Random,
@@ -283,14 +285,18 @@ struct Descent {
 }
 
 impl Nmfc {
-    /// $Q$ from k-means on the rows of $S$.
+    /// $Q$ from k-means on the rows of $S$, or of $H$ if that fits $S$ better.
     fn kmeans(&self, problem: &Problem<'_>, run: &Run) -> Result<Matrix> {
         run.tick("k-means on the consensus matrix", 0, None)?;
         let (p, profiles) = (&self.0, problem.profiles);
-        let rows = RowKMeans::new(profiles, Rows::Coassociation, p.k.min(profiles.len()));
         let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
-        let (kmeans, _) = rows.fit(None, effort, run)?;
-        Ok(problem.blurred(&kmeans.labels))
+        let fitted = |rows: Rows| -> Result<(f64, Matrix)> {
+            let kmeans = RowKMeans::new(profiles, rows, p.k.min(profiles.len()));
+            let q = problem.blurred(&kmeans.fit(None, effort, run)?.0.labels);
+            Ok((problem.objective(&problem.start(&q)), q))
+        };
+        let (of_matrix, of_labels) = (fitted(Rows::Coassociation)?, fitted(Rows::Labels)?);
+        Ok(if of_labels.0 < of_matrix.0 { of_labels.1 } else { of_matrix.1 })
     }
 
     /// Follows `q` to its end.

@@ -218,3 +218,26 @@ fn values_out_of_range_are_refused() {
     assert!(check_start(&[0, 1, MISSING], 2).is_ok());
     assert!(check_start(&[0, 2], 2).is_err());
 }
+
+/// Clusters of 40 % down to 2 %, three labels in ten at random: k-means on $S$ splits the largest.
+#[test]
+fn clusters_of_unequal_size_are_found() {
+    let (n, k) = (600, 8);
+    let ends = [240, 360, 432, 492, 540, 570, 588, 600];
+    let truth: Vec<u32> =
+        (0..n).map(|i| ends.iter().position(|&end| i < end).unwrap() as u32).collect();
+    let mut rng = Rng::new(3, Stream::Data);
+    let member = |h: usize| {
+        let noisy =
+            |&own: &u32| Some(if rng.below(10) < 3 { rng.below(k) as i64 } else { i64::from(own) });
+        HardMember::from_integers(h.to_string(), truth.iter().map(noisy).collect::<Vec<_>>()).into()
+    };
+    let profiles = profiles(&Ensemble::new((0..20).map(member).collect()).unwrap());
+    let method = NmfcParams::new(k).check().unwrap();
+    let run = Run::new(0);
+    let found = combine(&profiles, &method, None, &run).unwrap();
+    let start: Vec<Option<u32>> = truth.iter().copied().map(Some).collect();
+    let from_truth = combine(&profiles, &method, Some(&start), &run).unwrap();
+    let [found, best] = [found, from_truth].map(|c| c.convergence.objective.unwrap());
+    assert!(found < 1.1 * best, "{found} {best}");
+}
