@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::consensus::outcome::Consensus;
+use crate::consensus::outcome::{Consensus, NO_CLUSTER};
 use crate::ensemble::Profiles;
 use crate::linalg::Matrix;
 use crate::rng::Stream;
@@ -14,8 +14,8 @@ use crate::run::Run;
 /// Associations, all in [0, 1], that differ by less are equal.
 const TIE: f64 = 1e-12;
 
-/// The consensus of `profiles` whose clusters are in these meta-clusters, `k` in number; ties are
-/// drawn, once a profile. A meta-cluster that wins nothing stays empty.
+/// The consensus of `profiles` whose clusters are in these meta-clusters, `k` in number, or in none
+/// ([`NO_CLUSTER`]); ties are drawn, once a profile. A meta-cluster that wins nothing stays empty.
 pub(super) fn compete(profiles: &Profiles, meta: &[u32], k: usize, run: &Run) -> Consensus {
     let membership = associations(profiles, meta, k);
     let labels = winners(&membership, run);
@@ -37,15 +37,17 @@ pub(super) fn compete(profiles: &Profiles, meta: &[u32], k: usize, run: &Run) ->
 /// For every profile its associations with the meta-clusters, as shares of their sum.
 fn associations(profiles: &Profiles, meta: &[u32], k: usize) -> Matrix {
     let mut counts = vec![0.0; k];
-    meta.iter().for_each(|&m| counts[m as usize] += 1.0);
+    let placed = || meta.iter().enumerate().filter(|(_, m)| **m != NO_CLUSTER);
+    placed().for_each(|(_, &m)| counts[m as usize] += 1.0);
     let mut means = Matrix::zeros(meta.len(), k);
-    for (c, &m) in meta.iter().enumerate() {
+    for (c, &m) in placed() {
         means[(c, m as usize)] = 1.0 / counts[m as usize];
     }
     let mut associations = profiles.spread(&means);
     associations.as_mut_slice().par_chunks_exact_mut(k).with_min_len(1024).for_each(|row| {
         let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|a| *a /= sum);
+        // An object may be in clusters of no meta-cluster only.
+        row.iter_mut().for_each(|a| *a = if sum > 0.0 { *a / sum } else { 1.0 / k as f64 });
     });
     associations
 }

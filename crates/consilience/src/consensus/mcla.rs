@@ -17,6 +17,8 @@
 //!
 //! # Where we depart from the paper
 //!
+//! * *Members of one cluster* tell nothing and take no part: a vertex as heavy as all objects would
+//!   leave the others no balanced cut but a senseless one.
 //! * *Ties* are drawn once a profile, not once an object: equal objects stay together.
 //! * *Balance.* Meta-clusters may weigh 3 % more than the mean, or as much as the size of the largest
 //!   cluster makes necessary. Many members that agree on clusters of very unequal size are still torn
@@ -31,7 +33,7 @@ use crate::consensus::competition::compete;
 use crate::consensus::method::{
     ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
 };
-use crate::consensus::outcome::Consensus;
+use crate::consensus::outcome::{Consensus, NO_CLUSTER};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -114,27 +116,38 @@ impl ConsensusMethod for Mcla {
 
     fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("meta-graph", 0, Some(3))?;
-        let k = self.0.k.min(profiles.n_clusters());
-        let graph = meta_graph(profiles);
+        let told = telling(profiles);
+        let k = self.0.k.min(told.len());
+        let graph = meta_graph(profiles, &told);
         run.tick("meta-clusters", 1, Some(3))?;
         let parts = graph.partition(k, self.0.imbalance, run)?;
         run.tick("competition", 2, Some(3))?;
-        let mut consensus = compete(profiles, &parts.labels, k, run);
+        let mut meta = vec![NO_CLUSTER; profiles.n_clusters()];
+        told.iter().zip(&parts.labels).for_each(|(&c, &label)| meta[c] = label);
+        let mut consensus = compete(profiles, &meta, k, run);
         report(INFO.name, &mut consensus, &parts, run);
         run.tick("competition", 3, Some(3))?;
         Ok(consensus)
     }
 }
 
-/// The graph of all clusters with their Jaccard similarities.
-fn meta_graph(profiles: &Profiles) -> Graph {
+/// The clusters of members that have more than one; all, if none has.
+fn telling(profiles: &Profiles) -> Vec<usize> {
+    let members = profiles.members().iter().filter(|member| member.n_clusters() > 1);
+    let told: Vec<usize> = members.flat_map(|member| member.clusters.clone()).collect();
+    if told.is_empty() { (0..profiles.n_clusters()).collect() } else { told }
+}
+
+/// The graph of these clusters with their Jaccard similarities.
+fn meta_graph(profiles: &Profiles, clusters: &[usize]) -> Graph {
     let jaccard = Profiles::jaccard_of_clusters(profiles.gram(profiles.weights()));
-    let row = |a: usize| {
-        let row = jaccard.row(a).iter().enumerate();
-        row.filter(|(b, j)| *b != a && **j > 0.0).map(|(b, &j)| (b as u32, j)).collect()
+    let row = |(i, &a): (usize, &usize)| {
+        let row = clusters.iter().enumerate().map(|(j, &b)| (j, jaccard[(a, b)]));
+        row.filter(|&(j, x)| j != i && x > 0.0).map(|(j, x)| (j as u32, x)).collect()
     };
-    let rows: Vec<Vec<(u32, f64)>> = (0..jaccard.nrows()).map(row).collect();
-    Graph::new(&profiles.cluster_weights(), &rows)
+    let rows: Vec<Vec<(u32, f64)>> = clusters.iter().enumerate().map(row).collect();
+    let weights = profiles.cluster_weights();
+    Graph::new(&clusters.iter().map(|&c| weights[c]).collect::<Vec<_>>(), &rows)
 }
 
 #[cfg(test)]
@@ -165,6 +178,27 @@ mod tests {
         assert_eq!([meta(0, 2), meta(1, 2), meta(2, 2)], [2; 3]);
         assert_eq!([meta(0, 0), meta(1, 0), meta(2, 0)], [0; 3]);
         assert_eq!([meta(0, 1), meta(1, 1), meta(2, 1)], [1; 3]);
+    }
+
+    #[test]
+    fn members_of_one_cluster_change_nothing() {
+        let truth: [i64; 120] = std::array::from_fn(|i| i as i64 % 6);
+        // Every member errs on a tenth of the objects of its own.
+        let noisy = |h: i64| -> [i64; 120] {
+            std::array::from_fn(|i| {
+                let errs = (7 * i as i64 + 13 * h) % 10 == 0;
+                if errs { (i as i64 + h) % 6 } else { truth[i] }
+            })
+        };
+        let mut members: Vec<[i64; 120]> = (0..8).map(noisy).collect();
+        for _ in 0..4 {
+            let (profiles, consensus) = mcla(&crate::testing::hard_ensemble(&members), 6);
+            let labels = consensus.object_labels(&profiles);
+            for i in 0..120 {
+                assert!((0..120).all(|j| (labels[i] == labels[j]) == (truth[i] == truth[j])));
+            }
+            members.push([0; 120]);
+        }
     }
 
     #[test]
