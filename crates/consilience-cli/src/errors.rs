@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::builder::styling::{AnsiColor, Style};
 use consilience_io::InputError;
 
-use crate::io::OutputError;
 use crate::output::named;
+use consilience_io::OutputError;
 
 /// How the program ends; scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

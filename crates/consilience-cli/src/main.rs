@@ -1,14 +1,12 @@
 //! The command line of consilience: tables in, a consensus out.
 //!
 //! `main` maps errors to exit codes and nothing more. Raw arguments become checked ones in
-//! [`args`], files are read and written in [`io`], each command is one file in [`commands`], and
-//! everything that computes lives in the library.
+//! [`args`], each command is one file in [`commands`]; files are read and written in `consilience-io`,
+//! and everything that computes lives in the library.
 
 mod args;
-mod cleanup;
 mod commands;
 mod errors;
-mod io;
 mod memory;
 mod output;
 mod progress;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 pub(crate) use consilience_report::words::{count, counted, listed, named};
 
-use crate::io::{Cells, Target, write_table};
+use consilience_io::{Cells, Target, write_table};
 
 /// Prints `json` as the one line that is the whole of stdout.
 pub(crate) fn json(json: &Value) -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
-//! Tables that are read: the one part of consilience that opens files of data, shared by the command
-//! line and the Python package.
+//! Tables that are read and written: the one part of consilience that opens files of data, shared by
+//! the command line and the Python package.
 //!
 //! A *format* (`text`, `npy`, `columnar`, and `market` for sparse features) turns bytes into a table: columns of label codes, numbers or
 //! text, according to the role that each column's name gives it. A *meaning* (`features`,
@@ -12,6 +12,7 @@
 
 mod arrays;
 mod beside;
+pub mod cleanup;
 mod clusterings;
 mod columnar;
 mod columns;
@@ -37,6 +38,7 @@ mod rows;
 mod source;
 mod table;
 mod text;
+mod write;
 
 use std::path::Path;
 
@@ -46,10 +48,13 @@ pub use consensus::{ConsensusTable, read_consensus};
 pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
 pub use guess::Guess;
-pub use npy_header::header as npy_header;
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
 pub use table::Ids;
+pub use write::{
+    Cells, NamedCells, OutputError, Stage, Target, write_consensus, write_correspondences,
+    write_matrix, write_members, write_membership, write_table, write_text,
+};
 
 /// The kind of a file, told by its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -159,7 +159,7 @@ impl Dtype {
 }
 
 /// The bytes of a header of version 1, padded so that the numbers begin at a multiple of 64.
-pub fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut text = format!(

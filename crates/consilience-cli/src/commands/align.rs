@@ -13,8 +13,8 @@ use super::folder::FILES;
 use super::report::Saved;
 use super::run::described;
 use crate::errors::usage;
-use crate::io::{Cells, OutputError, Target, write_table};
 use crate::output::{count, counted};
+use consilience_io::{Cells, OutputError, Target, write_table};
 
 /// The list of objects that moved, in a folder of results.
 pub(super) const MOVED: &str = "moved.csv";

@@ -12,8 +12,8 @@ use super::Session;
 use super::report::Saved;
 use crate::args::{Common, LabelReading};
 use crate::errors::data;
-use crate::io::{Cells, Target, write_table};
 use crate::output::{self, count, counted, listed, named};
+use consilience_io::{Cells, Target, write_table};
 
 /// Labels, or members, that a message names.
 const NAMED: usize = 5;

@@ -4,8 +4,8 @@ use consilience::consensus::Leaderboard;
 use consilience_io::Ids;
 use serde_json::{Value, json};
 
-use crate::io::{Cells, OutputError, Target, write_table};
 use crate::output::aligned;
+use consilience_io::{Cells, OutputError, Target, write_table};
 
 /// As JSON: a row a method without times, so that equal runs are told alike, and the agreement of
 /// every answer with every other.

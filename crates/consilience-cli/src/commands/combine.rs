@@ -21,11 +21,11 @@ use super::source::Source;
 use super::{Session, board};
 use crate::args::{CombineArgs, Common, ConsensusArgs, OutputArgs};
 use crate::errors::usage;
-use crate::io::{
+use crate::{output, signals};
+use consilience_io::{
     Cells, OutputError, Stage, Target, write_consensus, write_correspondences, write_matrix,
     write_membership, write_table, write_text,
 };
-use crate::{output, signals};
 
 pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let base = args.add.as_deref().map(Base::read).transpose()?;

@@ -17,8 +17,8 @@ use super::align::Aligned;
 use super::{Session, board};
 use crate::args::ConsensusArgs;
 use crate::errors::{data, usage};
-use crate::io::Cells;
 use crate::output::{count, counted, listed};
+use consilience_io::Cells;
 
 /// Checked methods, ready to run.
 pub(super) struct Plan {

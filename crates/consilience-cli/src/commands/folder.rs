@@ -9,7 +9,7 @@ use consilience_io::Ids;
 use super::align::{EARLIER, Earlier, MOVED};
 use super::consensus::Found;
 use super::{Session, board};
-use crate::io::{Cells, Target, write_consensus, write_members, write_table, write_text};
+use consilience_io::{Cells, Target, write_consensus, write_members, write_table, write_text};
 
 /// The files that every result has.
 pub(super) const FILES: [&str; 4] =

@@ -9,8 +9,8 @@ use super::ensemble::Recipe;
 use super::{Session, check_output, read_data};
 use crate::args::{Common, GenerateArgs};
 use crate::errors::usage;
-use crate::io::{Stage, Target, write_members};
 use crate::{output, signals};
+use consilience_io::{Stage, Target, write_members};
 
 pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
     let recipe = Recipe::new(&args.ensemble, None)?;

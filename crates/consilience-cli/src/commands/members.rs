@@ -12,9 +12,9 @@ use anyhow::Context as _;
 use consilience::ensemble::{LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
 
-use crate::cleanup::{Duty, TemporaryFile, TemporaryFolder};
 use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
+use consilience_io::cleanup::{Duty, TemporaryFile, TemporaryFolder};
 
 const MAGIC: &[u8; 8] = b"cnsmem01";
 /// How the files end.

@@ -37,11 +37,11 @@ use consilience_io::{
 use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, Color, Command, Common, DataReading};
-use crate::cleanup::Duty;
 use crate::errors::usage;
 use crate::memory::default_ceiling;
 use crate::progress::Progress;
 use crate::signals;
+use consilience_io::cleanup::Duty;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {

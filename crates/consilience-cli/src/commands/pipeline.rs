@@ -28,11 +28,11 @@ use super::parts::Parts;
 use super::score::{COLUMNS, scores};
 use super::terminal;
 use super::{Session, board};
-use crate::cleanup::finish;
 use crate::errors::{Exit, exit_of};
-use crate::io::{OutputError, Target, write_text};
 use crate::output::{self, counted};
 use crate::signals;
+use consilience_io::cleanup::finish;
+use consilience_io::{OutputError, Target, write_text};
 
 /// Correspondences with more numbers than this are left out of `result.json`.
 const SMALL: usize = 10_000;

@@ -22,8 +22,8 @@ use super::pipeline::correspondences;
 use super::run::{consensus_inputs, described, file_name};
 use crate::args::{Common, OutputArgs};
 use crate::errors::{data, usage};
-use crate::io::{Target, write_text};
 use crate::output::{self, named};
+use consilience_io::{Target, write_text};
 
 /// Make the report page again from a saved result
 ///

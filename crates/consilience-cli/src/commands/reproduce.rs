@@ -10,13 +10,13 @@ use serde_json::json;
 use super::Session;
 use crate::args::Common;
 use crate::errors::usage;
-use crate::io::{Target, write_text};
 use crate::output;
 use crate::reproduce::{
     Experiment, Journal, Protocol, Scope, Table, csv, experiments, judge, markdown, page, run_all,
     statements_markdown,
 };
 use crate::signals;
+use consilience_io::{Target, write_text};
 
 /// Run the papers' experiments again, beside the published figures
 ///

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::{Compression, GzBuilder};
 
-use consilience_io::{Format, describe};
-
 use crate::cleanup::{TemporaryFile, keep_all};
+use crate::{Format, describe};
 
 /// What can go wrong while a result is written.
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub(crate) enum OutputError {
+// What a variant and its fields are is said by its message.
+#[allow(missing_docs)]
+pub enum OutputError {
     #[error("{file}: the ending does not say what kind of file to write; use {}", Format::ENDINGS)]
     UnknownEnding { file: String },
 
@@ -41,7 +42,7 @@ pub(crate) enum OutputError {
 
 impl OutputError {
     /// An error of the operating system while `file` was written.
-    pub(crate) fn io(file: String, error: &io::Error) -> Self {
+    pub fn io(file: String, error: &io::Error) -> Self {
         let problem = describe(error);
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -54,7 +55,7 @@ impl OutputError {
 
 /// Files that are written and get their names together, once all of them are complete.
 #[derive(Clone, Default)]
-pub(crate) struct Stage(Arc<Mutex<Vec<(TemporaryFile, PathBuf)>>>);
+pub struct Stage(Arc<Mutex<Vec<(TemporaryFile, PathBuf)>>>);
 
 impl Stage {
     fn push(&self, file: TemporaryFile, path: PathBuf) {
@@ -62,7 +63,7 @@ impl Stage {
     }
 
     /// Gives the files their names: the last step of a command.
-    pub(crate) fn commit(&self) -> Result<(), OutputError> {
+    pub fn commit(&self) -> Result<(), OutputError> {
         let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let shown: Vec<String> = files.iter().map(|(_, path)| path.display().to_string()).collect();
         keep_all(files).map_err(|error| OutputError::io(shown.join(", "), &error))
@@ -71,7 +72,7 @@ impl Stage {
 
 /// Where a result goes.
 #[derive(Clone)]
-pub(crate) struct Target {
+pub struct Target {
     path: PathBuf,
     stage: Option<Stage>,
 }
@@ -81,7 +82,7 @@ impl Target {
     ///
     /// Refuses what cannot work before anything is computed: a directory, a folder that is not there
     /// or that nothing can be written to.
-    pub(crate) fn new(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
+    pub fn new(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
         let target = Target { path: path.into(), stage: None };
         if target.is_stdout() {
             return Ok(target);
@@ -101,25 +102,25 @@ impl Target {
     }
 
     /// The same for a table: the ending must tell the format.
-    pub(crate) fn table(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
+    pub fn table(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
         let target = Self::new(path)?;
         target.format()?;
         Ok(target)
     }
 
     /// The same place; the file gets its name with the others of the stage.
-    pub(crate) fn on(mut self, stage: &Stage) -> Self {
+    pub fn on(mut self, stage: &Stage) -> Self {
         self.stage = Some(stage.clone());
         self
     }
 
     /// Standard output.
-    pub(crate) fn stdout() -> Self {
+    pub fn stdout() -> Self {
         Target { path: PathBuf::from("-"), stage: None }
     }
 
     /// Whether it is standard output.
-    pub(crate) fn is_stdout(&self) -> bool {
+    pub fn is_stdout(&self) -> bool {
         self.path == Path::new("-")
     }
 

@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::Ids;
 use consilience::ensemble::{HardMember, NO_PROFILE};
 use consilience::linalg::Matrix;
-use consilience_io::Ids;
 
 /// The cells of a column, one a row.
 #[derive(Clone, Debug)]
-pub(crate) enum Cells<'a> {
+pub enum Cells<'a> {
     /// The numbers of this many rows, from 0.
     Rows(usize),
     /// Identifiers.
@@ -35,7 +35,14 @@ pub(crate) enum Cells<'a> {
     /// every object, [`NO_PROFILE`] for an empty cell.
     Expanded(&'a Matrix, usize, &'a [u32]),
     /// How sure objects' labels are: of an object with a label what `confidence` says of its profile.
-    Sure { confidence: &'a [f64], map: &'a [u32], labels: &'a [Option<u32>] },
+    Sure {
+        /// How sure the label of every profile is.
+        confidence: &'a [f64],
+        /// The profile of every object.
+        map: &'a [u32],
+        /// The label of every object.
+        labels: &'a [Option<u32>],
+    },
 }
 
 /// One cell.
@@ -95,7 +102,7 @@ impl Cells<'_> {
 }
 
 /// A named column.
-pub(crate) type NamedCells<'a> = (String, Cells<'a>);
+pub type NamedCells<'a> = (String, Cells<'a>);
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,10 @@ use std::sync::LazyLock;
 use consilience::Run;
 use consilience::ensemble::{HardMember, LabelEncoder, Member, SoftMember};
 use consilience::linalg::Matrix;
-use consilience_io::{
-    ClusteringTable, Ids, ReadOptions, read_clusterings, read_features, read_labels,
-};
 use proptest::prelude::*;
 
 use super::*;
+use crate::{ClusteringTable, ReadOptions, read_clusterings, read_features, read_labels};
 
 const NAMED: [&str; 7] = ["csv", "tsv", "csv.gz", "tsv.gz", "parquet", "arrow", "CSV"];
 

@@ -1,21 +1,29 @@
-//! Results as tables of named columns, and how each result becomes one.
+//! Results as tables: a list of named columns goes to any format, first under a temporary name.
+
+mod cells;
+mod columnar;
+mod npy;
+#[cfg(test)]
+mod round_trip;
+mod target;
+mod text;
 
 use consilience::Run;
 use consilience::ensemble::Member;
 use consilience::linalg::Matrix;
 
-use super::cells::{Cells, NamedCells};
-use super::target::{OutputError, Target, gzipped};
-use super::write_text::Rows;
-use super::{write_columnar, write_npy};
-use consilience_io::{Format, Ids};
+pub use self::cells::{Cells, NamedCells};
+use self::target::gzipped;
+pub use self::target::{OutputError, Stage, Target};
+use self::text::TextRows;
+use crate::{Format, Ids};
 
 /// Writes a table in the format that the target's ending tells.
 ///
 /// # Panics
 ///
 /// If the columns differ in length.
-pub(crate) fn write_table(
+pub fn write_table(
     target: &Target,
     columns: &[NamedCells<'_>],
     run: &Run,
@@ -23,20 +31,20 @@ pub(crate) fn write_table(
     let rows = columns.first().map_or(0, |(_, cells)| cells.len());
     assert!(columns.iter().all(|(_, cells)| cells.len() == rows), "columns of one length");
     let format = target.format()?;
-    let text = |separator| Rows { columns, separator };
+    let text = |separator| TextRows { columns, separator };
     target.write(|writer| match format {
         Format::Csv { gzip: false } => text(b',').write(writer, run),
         Format::Tsv { gzip: false } => text(b'\t').write(writer, run),
         Format::Csv { gzip: true } => gzipped(writer, |writer| text(b',').write(writer, run)),
         Format::Tsv { gzip: true } => gzipped(writer, |writer| text(b'\t').write(writer, run)),
-        Format::Npy => write_npy::write(writer, columns, run),
-        Format::Parquet => write_columnar::parquet(writer, columns, run),
-        Format::Arrow => write_columnar::arrow(writer, columns, run),
+        Format::Npy => npy::write(writer, columns, run),
+        Format::Parquet => columnar::parquet(writer, columns, run),
+        Format::Arrow => columnar::arrow(writer, columns, run),
     })
 }
 
 /// Writes text as it is: JSON, HTML, a report.
-pub(crate) fn write_text(target: &Target, text: &str) -> Result<(), OutputError> {
+pub fn write_text(target: &Target, text: &str) -> Result<(), OutputError> {
     target.write(|writer| Ok(writer.write_all(text.as_bytes())?))
 }
 
@@ -46,7 +54,7 @@ fn id_cells(ids: Option<&Ids>, n: usize) -> Cells<'_> {
 }
 
 /// Writes a consensus: `id,cluster,confidence`. As NPY only the clusters, -1 for none.
-pub(crate) fn write_consensus(
+pub fn write_consensus(
     target: &Target,
     ids: Option<&Ids>,
     clusters: &[Option<u32>],
@@ -64,7 +72,7 @@ pub(crate) fn write_consensus(
 
 /// Writes an ensemble: a column for every hard member, columns `NAME:CLUSTER` for every soft one;
 /// before them the identifiers, if there are any.
-pub(crate) fn write_members(
+pub fn write_members(
     target: &Target,
     ids: Option<(&str, &Ids)>,
     members: &[Member],
@@ -91,7 +99,7 @@ pub(crate) fn write_members(
 ///
 /// `membership` is about profiles, `numbers` are those of its clusters, `map` gives the profile of
 /// every object.
-pub(crate) fn write_membership(
+pub fn write_membership(
     target: &Target,
     ids: Option<&Ids>,
     membership: &Matrix,
@@ -111,7 +119,7 @@ pub(crate) fn write_membership(
 /// Writes how members' clusters go over into those of the consensus: the long table
 /// `clustering,cluster,consensus,weight`, without the zeros. `numbers` are those of the consensus'
 /// clusters.
-pub(crate) fn write_correspondences(
+pub fn write_correspondences(
     target: &Target,
     members: &[Member],
     correspondences: &[Matrix],
@@ -140,7 +148,7 @@ pub(crate) fn write_correspondences(
 }
 
 /// Writes a matrix, its columns under these names. As NPY it is a two-dimensional array.
-pub(crate) fn write_matrix(
+pub fn write_matrix(
     target: &Target,
     names: &[String],
     matrix: &Matrix,

@@ -11,9 +11,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-use crate::errors::Exit;
-use crate::output;
-
 /// What is done before the program ends at once, by number.
 static DUTIES: Mutex<Duties> = Mutex::new(Duties { next: 0, list: Vec::new(), finished: false });
 
@@ -42,11 +39,11 @@ fn duties() -> MutexGuard<'static, Duties> {
 }
 
 /// Something to do if the program ends at once while this value lives.
-pub(crate) struct Duty(u64);
+pub struct Duty(u64);
 
 impl Duty {
     /// `work` must not make or rename temporary files.
-    pub(crate) fn new(work: impl FnOnce() + Send + 'static) -> Self {
+    pub fn new(work: impl FnOnce() + Send + 'static) -> Self {
         duties().add(work)
     }
 }
@@ -57,30 +54,31 @@ impl Drop for Duty {
     }
 }
 
-/// Ends the program at once, with all duties done, the youngest first.
-pub(crate) fn leave(exit: Exit, message: &str) -> ! {
-    end(duties(), exit, message)
+/// Ends the program at once with this exit code, after all duties, the youngest first, and after
+/// `last_words`.
+pub fn leave(code: i32, last_words: impl FnOnce()) -> ! {
+    end(duties(), code, last_words)
 }
 
 /// The same, unless the results are already in their places.
-pub(crate) fn leave_unless_finished(exit: Exit, message: &str) {
+pub fn leave_unless_finished(code: i32, last_words: impl FnOnce()) {
     let duties = duties();
     if !duties.finished {
-        end(duties, exit, message);
+        end(duties, code, last_words);
     }
 }
 
-fn end(mut duties: MutexGuard<'_, Duties>, exit: Exit, message: &str) -> ! {
+fn end(mut duties: MutexGuard<'_, Duties>, code: i32, last_words: impl FnOnce()) -> ! {
     while let Some((_, work)) = duties.list.pop() {
         work();
     }
-    output::note(message);
-    std::process::exit(exit as i32)
+    last_words();
+    std::process::exit(code)
 }
 
 /// Does the last step, which puts the results in their places: the program does not
 /// [`leave`] in the middle of it, and afterwards only if it is asked twice.
-pub(crate) fn finish<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub fn finish<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let mut duties = duties();
     let result = work();
     duties.finished |= result.is_ok();
@@ -89,14 +87,19 @@ pub(crate) fn finish<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> 
 
 /// A file that goes away with the value, or when the program ends, unless it is
 /// [kept](Self::keep).
-pub(crate) struct TemporaryFile {
+pub struct TemporaryFile {
     // Fields go in this order: the file before the duty to remove it.
     file: NamedTempFile,
     duty: Duty,
 }
 
 impl TemporaryFile {
-    pub(crate) fn new(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
+    /// A new file in `folder`, called as `builder` says.
+    ///
+    /// # Errors
+    ///
+    /// If none can be made there.
+    pub fn new(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
         let mut duties = duties();
         let file = builder.tempfile_in(folder)?;
         let path = file.path().to_owned();
@@ -106,12 +109,12 @@ impl TemporaryFile {
     }
 
     /// The open file.
-    pub(crate) fn file(&self) -> &File {
+    pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
     /// Gives the file its name, in place of what may be there.
-    pub(crate) fn keep(self, path: &Path) -> io::Result<()> {
+    pub fn keep(self, path: &Path) -> io::Result<()> {
         // Goes last: the duty takes the lock itself.
         let TemporaryFile { file, duty: _duty } = self;
         let _duties = duties();
@@ -121,7 +124,7 @@ impl TemporaryFile {
 }
 
 /// Gives files their names as the [last step](finish).
-pub(crate) fn keep_all(files: Vec<(TemporaryFile, PathBuf)>) -> io::Result<()> {
+pub fn keep_all(files: Vec<(TemporaryFile, PathBuf)>) -> io::Result<()> {
     let mut done = Vec::new();
     finish(|| {
         for (TemporaryFile { file, duty }, path) in files {
@@ -133,13 +136,18 @@ pub(crate) fn keep_all(files: Vec<(TemporaryFile, PathBuf)>) -> io::Result<()> {
 }
 
 /// A folder that goes away with the value, or when the program ends.
-pub(crate) struct TemporaryFolder {
+pub struct TemporaryFolder {
     folder: TempDir,
     _duty: Duty,
 }
 
 impl TemporaryFolder {
-    pub(crate) fn new(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
+    /// A new folder in `folder`, called as `builder` says.
+    ///
+    /// # Errors
+    ///
+    /// If none can be made there.
+    pub fn new(builder: &Builder<'_, '_>, folder: &Path) -> io::Result<Self> {
         let mut duties = duties();
         let folder = builder.tempdir_in(folder)?;
         let path: PathBuf = folder.path().to_owned();
@@ -147,7 +155,8 @@ impl TemporaryFolder {
         Ok(TemporaryFolder { folder, _duty: duty })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 }

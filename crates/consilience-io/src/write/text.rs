@@ -10,12 +10,12 @@ use super::cells::{Cell, NamedCells};
 use super::target::WriteError;
 
 /// A table to be written as text.
-pub(super) struct Rows<'a> {
+pub(super) struct TextRows<'a> {
     pub(super) columns: &'a [NamedCells<'a>],
     pub(super) separator: u8,
 }
 
-impl Rows<'_> {
+impl TextRows<'_> {
     /// Writes the header and the rows. Chunks of rows are formatted in parallel and written in
     /// order.
     pub(super) fn write(

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use consilience::Run;
-use consilience_io::npy_header;
 
 use super::cells::{Kind, NamedCells};
 use super::target::WriteError;
+use crate::npy_header::header as npy_header;
 
 /// Rows at a time.
 const CHUNK: usize = 1 << 14;
