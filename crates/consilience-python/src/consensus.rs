@@ -17,15 +17,8 @@ use crate::running::{Circumstances, compute_apart};
 /// The table of methods, as JSON.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<String> {
-    let described = |info: &&MethodInfo| {
-        let mut value = serde_json::to_value(info)?;
-        let offers = info.offers(&Settings::default()).map_err(serde::ser::Error::custom)?;
-        value["gives"] = serde_json::to_value(offers)?;
-        Ok(value)
-    };
-    let table: serde_json::Result<Vec<_>> = py.detach(|| METHODS.iter().map(described).collect());
-    let text = table.and_then(|table| serde_json::to_string(&table));
-    text.map_err(|error| ConsilienceError::new_err(error.to_string()))
+    py.detach(|| serde_json::to_string(METHODS))
+        .map_err(|error| ConsilienceError::new_err(error.to_string()))
 }
 
 /// What the calling thread gets from the working one.
@@ -122,9 +115,8 @@ fn in_force<'py>(
     settings: &Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let params = PyDict::new(py);
-    for parameter in info.parameters {
-        let text = settings.text(parameter.name).unwrap_or(parameter.default);
-        params.set_item(parameter.name, text)?;
+    for (name, text) in info.in_force(settings) {
+        params.set_item(name, text)?;
     }
     Ok(params)
 }

@@ -202,7 +202,8 @@ fn measure(
         let consensus = combine(&profiles, method.as_ref(), None, run).expect("a consensus");
         // All that is resident: labels, profiles, the method, the answer.
         let peak = peak().unwrap_or(f64::NAN);
-        let fit = seconds(|| run.install(|| method.fit(&profiles, None, run).expect("an answer")));
+        let fit =
+            seconds(|| run.install(|| method.solve(&profiles, None, run).expect("an answer")));
         let whole = seconds(|| combine(&profiles, method.as_ref(), None, run).expect("an answer"));
         println!(
             "    {name}: fit {:.4} s = {:.2} x profiles ({:.2} x of processors), combine {:.3} s = \

@@ -5,8 +5,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use consilience::consensus::{ScecParams, combine};
-use consilience::ensemble::{Ensemble, HardMember, Member, Profiles};
+use consilience::consensus::Scec;
+use consilience::ensemble::{Ensemble, HardMember, Member};
 use consilience::{Result, Run};
 
 fn main() -> Result<()> {
@@ -21,14 +21,11 @@ fn main() -> Result<()> {
     };
     let ensemble = Ensemble::new(clusterings.map(member).into())?;
 
-    let run = Run::new(42);
-    let profiles = Profiles::new(&ensemble, &run)?;
-    let scec = ScecParams::new(3).check()?;
-    let consensus = combine(&profiles, &scec, None, &run)?;
+    let answer = Scec::new(3).fit_with(&ensemble, &Run::new(42))?;
 
-    println!("clusters of the objects: {:?}", consensus.object_labels(&profiles));
-    println!("how sure: {:.2?}", consensus.object_confidence(&profiles));
-    let correspondences = consensus.correspondences.iter().flatten();
+    println!("clusters of the objects: {:?}", answer.labels());
+    println!("how sure: {:.2?}", answer.confidence());
+    let correspondences = answer.consensus().correspondences.iter().flatten();
     for (member, correspondence) in ensemble.members().iter().zip(correspondences) {
         println!("clusters of `{}` in the consensus:", member.name());
         for (cluster, shares) in member.clusters().iter().zip(correspondence.iter_rows()) {

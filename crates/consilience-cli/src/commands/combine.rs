@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::consensus::{Merge, Offers, Settings, Start, Wish};
+use consilience::consensus::{Merge, Offers, Start, Wish};
 use consilience::ensemble::{CoAssociation, Ensemble, NO_PROFILE};
 use consilience::explain::scipy_linkage;
 use consilience::linalg::Matrix;
@@ -311,14 +311,11 @@ impl Targets {
             }
             return Ok(());
         };
-        let offers = info.offers(&plan.settings)?;
         let check = |target: &Option<Target>, option: &str, has: Has| {
-            if target.is_none() || has(&offers) {
+            if target.is_none() || has(&info.offers) {
                 return Ok(());
             }
-            let others = names_or_none(|info| {
-                info.offers(&Settings::default()).is_ok_and(|offers| has(&offers))
-            });
+            let others = names_or_none(|info| has(&info.offers));
             Err(usage(format!(
                 "method `{}` has nothing for {option}: leave it out, or take a method that has: \
                  {others}",

@@ -131,11 +131,8 @@ impl Plan {
 
     /// The parameters of `info` that are in force: the defaults, overlaid by what was set.
     fn params(&self, info: &MethodInfo) -> Map<String, Value> {
-        let value = |p: &consilience::consensus::ParameterInfo| {
-            let text = self.settings.text(p.name).unwrap_or(p.default);
-            (p.name.to_owned(), typed(text))
-        };
-        info.parameters.iter().map(value).collect()
+        let in_force = info.in_force(&self.settings).into_iter();
+        in_force.map(|(name, text)| (name.to_owned(), typed(&text))).collect()
     }
 
     /// Computes the consensus of `ensemble`.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use clap::builder::styling::Style;
-use consilience::consensus::{ChoosesK, METHODS, MethodInfo, Offers, OnSoft, Settings, method};
-use serde_json::{Value, json};
+use consilience::consensus::{ChoosesK, METHODS, MethodInfo, Offers, OnSoft, method};
+use serde_json::json;
 
 use crate::args::MethodsArgs;
 use crate::output;
@@ -14,21 +14,12 @@ pub(super) fn run(args: &MethodsArgs, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         let asked = one.as_slice();
         let asked = if asked.is_empty() { METHODS } else { asked };
-        let methods =
-            asked.iter().map(|info| described(info)).collect::<anyhow::Result<Vec<_>>>()?;
-        return output::json(&json!({ "schema": 1, "methods": methods }));
+        return output::json(&json!({ "schema": 1, "methods": asked }));
     }
     match one {
         Some(info) => output::text(&page(info)?),
         None => output::text(&list()),
     }
-}
-
-/// The method as JSON: its row in the library's table and what it can give.
-fn described(info: &MethodInfo) -> anyhow::Result<Value> {
-    let mut value = serde_json::to_value(info)?;
-    value["gives"] = serde_json::to_value(info.offers(&Settings::default())?)?;
-    Ok(value)
 }
 
 fn list() -> String {
@@ -81,7 +72,7 @@ fn page(info: &MethodInfo) -> anyhow::Result<String> {
         ("soft clusterings", soft.to_owned()),
         ("missing labels", info.missing.unwrap_or("refused").to_owned()),
         ("--init", if info.takes_start { "accepted" } else { "not accepted" }.to_owned()),
-        ("also writes", also_writes(info.offers(&Settings::default())?)),
+        ("also writes", also_writes(info.offers)),
         ("time", info.time.to_owned()),
         ("memory", info.memory.to_owned()),
     ];
@@ -96,7 +87,10 @@ fn page(info: &MethodInfo) -> anyhow::Result<String> {
         writeln!(
             text,
             "  {bold}{}{bold:#}: {} [default: {}]\n      {}",
-            parameter.name, parameter.range, parameter.default, parameter.help
+            parameter.name,
+            parameter.range(),
+            parameter.default(),
+            parameter.help
         )?;
     }
     writeln!(

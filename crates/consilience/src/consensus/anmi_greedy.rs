@@ -21,17 +21,15 @@
 //!
 //! Time $O(t u r k)$ for $t$ sweeps; memory $O(u r + K k)$.
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::{MISSING, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, xlogx};
 use crate::metrics::anmi;
 use crate::rng::Stream;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// A move must raise the objective by more than this.
 const MARGIN: f64 = 1e-12;
@@ -46,94 +44,35 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("each member counts the objects it labels"),
     takes_start: true,
-    parameters: &[ParameterInfo {
-        name: "max_iter",
-        range: ">= 1",
-        default: "100",
-        help: "largest number of sweeps over all objects",
-    }],
+    offers: Offers::LABELS,
+    parameters: AnmiGreedy::PARAMETERS,
     time: "O(t u r k)",
     memory: "O(u r + K k)",
-    build: |k, settings| {
-        let mut params = AnmiGreedyParams::new();
-        if let Some(k) = k {
-            params = params.k(k);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: AnmiGreedy::of,
 };
 
-/// Parameters of the [greedy search](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnmiGreedyParams {
-    k: Option<usize>,
-    max_iter: usize,
-}
-
-impl Default for AnmiGreedyParams {
-    fn default() -> Self {
-        Self::new()
+params! {
+    /// [The greedy search](self): greedy one-element moves that raise the average NMI with the
+    /// members.
+    pub struct AnmiGreedy(k?): INFO {
+        /// Largest number of sweeps over all objects.
+        max_iter: usize = 100, at_least(1.0);
     }
 }
-
-impl AnmiGreedyParams {
-    /// At most as many clusters as the best member has, and at most 100 sweeps.
-    pub fn new() -> Self {
-        AnmiGreedyParams { k: None, max_iter: 100 }
-    }
-
-    /// At most `k` clusters, at least 1. The search starts from the best member that has no more.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = Some(k);
-        self
-    }
-
-    setters! {
-        /// The largest number of sweeps, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<AnmiGreedy> {
-        if self.k == Some(0) {
-            return Err(Error::parameter("k", "at least 1", 0));
-        }
-        if self.max_iter == 0 {
-            return Err(Error::parameter("max_iter", "at least 1", 0));
-        }
-        Ok(AnmiGreedy(self))
-    }
-}
-
-/// The greedy search with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnmiGreedy(AnmiGreedyParams);
 
 impl ConsensusMethod for AnmiGreedy {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        self.0.k
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let k = self.0.k.unwrap_or(shape.total_clusters / shape.r.max(1) + 1) as u64;
+        let k = self.k.unwrap_or(shape.total_clusters / shape.r.max(1) + 1) as u64;
         shape.u as u64 * (4 * shape.r as u64 + 16) + 16 * k * shape.total_clusters as u64
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let (labels, k) = self.start(profiles, start, run)?;
         let mut search = Search::new(profiles, labels, k);
         let mut trace = vec![search.anmi()];
         let mut stop = Stop::MaxIterations;
         let mut rng = run.rng(Stream::Order);
-        for sweep in 0..self.0.max_iter {
+        for sweep in 0..self.max_iter {
             run.tick("greedy search", sweep as u64, None)?;
             let mut moved = false;
             for (i, s) in rng.permutation(profiles.len()).into_iter().enumerate() {
@@ -171,7 +110,7 @@ impl AnmiGreedy {
         let u = profiles.len();
         if let Some(start) = start {
             let own = start.iter().max().map_or(1, |&c| c as usize + 1);
-            let k = self.0.k.unwrap_or(own);
+            let k = self.k.unwrap_or(own);
             return Ok((start.iter().map(|&c| c.min(k as u32 - 1)).collect(), k));
         }
         // An object that the member does not label starts in its first cluster, and moves.
@@ -182,7 +121,7 @@ impl AnmiGreedy {
         let mut best: Option<(f64, Vec<u32>, usize)> = None;
         for h in 0..profiles.n_members() {
             run.check()?;
-            if self.0.k.is_none_or(|k| size(h) <= k) {
+            if self.k.is_none_or(|k| size(h) <= k) {
                 let labels = labels_of(h);
                 let agreement = anmi(profiles, &labels);
                 if best.as_ref().is_none_or(|(most, ..)| agreement > *most) {
@@ -190,7 +129,7 @@ impl AnmiGreedy {
                 }
             }
         }
-        Ok(match (best, self.0.k) {
+        Ok(match (best, self.k) {
             (Some((_, labels, own)), k) => (labels, k.unwrap_or(own)),
             (None, k) => {
                 // All members are finer than asked for.
@@ -341,8 +280,8 @@ mod tests {
 
     #[test]
     fn refuses_nothing_to_do() {
-        assert!(AnmiGreedyParams::new().k(0).check().is_err());
-        assert!(AnmiGreedyParams::new().max_iter(0).check().is_err());
+        assert!(AnmiGreedy::new().k(0).check().is_err());
+        assert!(AnmiGreedy::new().max_iter(0).check().is_err());
     }
 
     #[test]
@@ -354,7 +293,7 @@ mod tests {
             [1, 0, 0, 1, 1, 1, 0, 0, 0],
         ];
         let profiles = profiles(&hard_ensemble(&members));
-        let method = AnmiGreedyParams::new().k(2).check().unwrap();
+        let method = AnmiGreedy::new().k(2);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         let expected = [0, 0, 0, 1, 1, 1, 0, 0, 0].map(Some);
         assert_eq!(consensus.object_labels(&profiles), expected);
@@ -367,9 +306,9 @@ mod tests {
             ensemble in ensembles(Kinds::HARD, 15, 5), k in 1usize..4,
         ) {
             let profiles = profiles(&ensemble);
-            let greedy = AnmiGreedyParams::new().k(k).check().unwrap();
+            let greedy = AnmiGreedy::new().k(k);
             let run = Run::new(3).threads(1);
-            let consensus = greedy.fit(&profiles, None, &run).unwrap();
+            let consensus = greedy.solve(&profiles, None, &run).unwrap();
             let told = consensus.convergence.objective.unwrap();
             prop_assert!((told - anmi(&profiles, &consensus.labels)).abs() < 1e-9);
             for pair in consensus.convergence.trace.windows(2) {

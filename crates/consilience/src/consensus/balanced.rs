@@ -3,7 +3,6 @@
 
 use crate::consensus::outcome::{Consensus, NO_CLUSTER, Value};
 use crate::ensemble::{Chunks, Profiles};
-use crate::error::{Error, Result};
 use crate::graph::Parts;
 use crate::rng::Stream;
 use crate::run::Run;
@@ -38,12 +37,4 @@ pub(super) fn report(method: &str, consensus: &mut Consensus, parts: &Parts, run
             parts.imbalance, parts.allowed
         ));
     }
-}
-
-/// Refuses an imbalance that is not a share.
-pub(super) fn check_imbalance(imbalance: f64) -> Result<()> {
-    if imbalance.is_finite() && imbalance >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::parameter("imbalance", "finite and >= 0", imbalance))
 }

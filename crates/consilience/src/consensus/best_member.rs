@@ -17,8 +17,9 @@
 //!
 //! Time $O(u r^2)$, memory $O(u)$.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, OnSoft, Shape};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, NO_CLUSTER, Stop, Value};
+use crate::consensus::params::params;
 use crate::ensemble::{Profiles, first_of_largest};
 use crate::error::Result;
 use crate::metrics::anmi;
@@ -36,30 +37,24 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         "agreement counts the objects labelled in both; what it does not label stays unassigned",
     ),
     takes_start: false,
-    parameters: &[],
+    offers: Offers::LABELS,
+    parameters: BestMember::PARAMETERS,
     time: "O(u r^2)",
     memory: "O(u)",
-    build: |_, _| Ok(Box::new(BestMember)),
+    build: BestMember::of,
 };
 
-/// The [best member](self). It has no parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BestMember;
+params! {
+    /// The [best member](self). It has no parameters.
+    pub struct BestMember(): INFO {}
+}
 
 impl ConsensusMethod for BestMember {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        None
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         8 * shape.u as u64 + 64 * shape.total_clusters as u64
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let r = profiles.n_members();
         let labels_of = |h: usize| -> Vec<u32> {
             let label = |s| profiles.label(s, h).map_or(NO_CLUSTER, |c| c as u32);
@@ -97,7 +92,7 @@ mod tests {
     fn the_member_most_like_the_others_wins() {
         let members = [[0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1]];
         let profiles = profiles(&hard_ensemble(&members));
-        let consensus = combine(&profiles, &BestMember, None, &Run::new(0)).unwrap();
+        let consensus = combine(&profiles, &BestMember::new(), None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 1].map(Some));
         let Some(Value::Members(anmi)) = consensus.diagnostics.get("member_anmi") else {
             panic!("agreement is told");

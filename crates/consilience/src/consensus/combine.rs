@@ -92,6 +92,7 @@ pub fn combine_from(
     run: &Run,
 ) -> Result<Consensus> {
     let info = method.info();
+    method.check()?;
     if profiles.is_empty() {
         return Err(Error::Empty {
             what: "the ensemble".to_owned(),
@@ -126,7 +127,7 @@ pub fn combine_from(
     let canonical = run.install(|| Canonical::new(profiles));
     let start: Option<Vec<u32>> =
         start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
-    let fitted = run.install(|| method.fit(&canonical.profiles, start.as_deref(), run))?;
+    let fitted = run.install(|| method.solve(&canonical.profiles, start.as_deref(), run))?;
     debug_assert_eq!(fitted.labels.len(), profiles.len());
     let mut consensus = run.install(|| {
         let from = inverse(&canonical.profile_at);

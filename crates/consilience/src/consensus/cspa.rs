@@ -24,16 +24,14 @@
 
 use rayon::prelude::*;
 
-use crate::consensus::balanced::{check_imbalance, of_chunks};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::balanced::of_chunks;
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::{Chunks, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::Graph;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about similarity partitioning.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -45,77 +43,35 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "imbalance",
-        range: "imbalance >= 0",
-        default: "0.03",
-        help: "how much heavier than the mean a part may be, as a share",
-    }],
+    offers: Offers::LABELS,
+    parameters: Cspa::PARAMETERS,
     time: "O(v u r) and the cut, v <= u + 100 k",
     memory: "O(v^2)",
-    build: |k, settings| {
-        let mut params = CspaParams::new(k.ok_or(Error::NeedsK { method: "cspa" })?);
-        if let Some(imbalance) = settings.real("imbalance")? {
-            params = params.imbalance(imbalance);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Cspa::of,
 };
 
-/// Parameters of [CSPA](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CspaParams {
-    k: usize,
-    imbalance: f64,
-}
-
-impl CspaParams {
-    /// `k` clusters, 3 % imbalance.
-    pub fn new(k: usize) -> Self {
-        CspaParams { k, imbalance: 0.03 }
-    }
-
-    setters! {
-        /// How much heavier than the mean a part may be, as a share, at least 0.
-        imbalance: f64,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Cspa> {
-        if self.k == 0 {
-            return Err(Error::parameter("k", "at least 1", self.k));
-        }
-        check_imbalance(self.imbalance)?;
-        Ok(Cspa(self))
+params! {
+    /// [CSPA](self): similarity partitioning: the graph of co-associations cut in equal parts.
+    pub struct Cspa(k): INFO {
+        /// How much heavier than the mean a part may be, as a share.
+        imbalance: f64 = 0.03, at_least(0.0);
     }
 }
-
-/// CSPA with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cspa(CspaParams);
 
 impl ConsensusMethod for Cspa {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let v = Chunks::most(shape.n, shape.u, self.0.k) as u64;
+        let v = Chunks::most(shape.n, shape.u, self.k) as u64;
         // The edges, then as whole numbers, then METIS's copy and its coarser graphs.
         48 * v * v + 8 * (shape.n as u64 + 16 * v)
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("similarities", 0, Some(2))?;
-        let chunks = Chunks::new(profiles, self.0.k);
+        let chunks = Chunks::new(profiles, self.k);
         let graph = Graph::new(&chunks.weights, &similarities(profiles, &chunks, run)?);
         run.tick("cut", 1, Some(2))?;
-        let parts = graph.partition(self.0.k, self.0.imbalance, run)?;
-        let consensus = of_chunks(INFO.name, profiles, &chunks, &parts, self.0.k, run);
+        let parts = graph.partition(self.k, self.imbalance, run)?;
+        let consensus = of_chunks(INFO.name, profiles, &chunks, &parts, self.k, run);
         run.tick("cut", 2, Some(2))?;
         Ok(consensus)
     }
@@ -153,7 +109,7 @@ mod tests {
 
     fn cspa(ensemble: &Ensemble, k: usize) -> Vec<Option<u32>> {
         let profiles = profiles(ensemble);
-        let method = CspaParams::new(k).check().unwrap();
+        let method = Cspa::new(k);
         combine(&profiles, &method, None, &Run::new(0)).unwrap().object_labels(&profiles)
     }
 

@@ -29,26 +29,17 @@
 
 use crate::base::linkage::{self, Dense, Factored, Join, Link};
 use crate::choose_k::lifetime;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, Value};
+use crate::consensus::params::{at_least, params};
 use crate::consensus::settings::Settings;
 use crate::consensus::tree::{DENSE_UP_TO, cut_tree};
 use crate::ensemble::{CoAssociation, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// How many lifetimes the diagnostics list.
 const LIFETIMES_SHOWN: usize = 50;
-
-const PARAMETERS: &[ParameterInfo] = &[ParameterInfo {
-    name: "k_min",
-    range: ">= 1",
-    default: "2",
-    help: "the smallest number of clusters that the lifetime rule may choose",
-}];
 
 const REFERENCE: &str = "A. L. N. Fred, A. K. Jain. Combining Multiple Clusterings Using Evidence \
                          Accumulation. IEEE TPAMI 27(6), 2005.";
@@ -67,7 +58,8 @@ const fn info(
         soft: OnSoft::Uses,
         missing: Some("a pair is judged by the members that label both"),
         takes_start: false,
-        parameters: PARAMETERS,
+        offers: Offers::TREE,
+        parameters: Ea::PARAMETERS,
         time: "O(u^2 r)",
         memory,
         build,
@@ -79,7 +71,7 @@ pub(super) static SINGLE: MethodInfo = info(
     "ea-sl",
     "evidence accumulation: single link on the co-association, k by lifetime",
     "O(u)",
-    |k, settings| build(EaLink::Single, k, settings),
+    |k, settings| Ea::of(EaLink::Single, k, settings),
 );
 
 /// What there is to know about evidence accumulation with average link.
@@ -87,7 +79,7 @@ pub(super) static AVERAGE: MethodInfo = info(
     "ea-al",
     "evidence accumulation: average link on the co-association, k by lifetime",
     "O(u K); 8 u^2 bytes with missing labels",
-    |k, settings| build(EaLink::Average, k, settings),
+    |k, settings| Ea::of(EaLink::Average, k, settings),
 );
 
 /// What there is to know about evidence accumulation with complete link.
@@ -95,7 +87,7 @@ pub(super) static COMPLETE: MethodInfo = info(
     "ea-cl",
     "evidence accumulation: complete link on the co-association, k by lifetime",
     "8 u^2 bytes",
-    |k, settings| build(EaLink::Complete, k, settings),
+    |k, settings| Ea::of(EaLink::Complete, k, settings),
 );
 
 /// What there is to know about evidence accumulation with weighted link.
@@ -103,19 +95,8 @@ pub(super) static WEIGHTED: MethodInfo = info(
     "ea-wl",
     "evidence accumulation: weighted link (WPGMA) on the co-association, k by lifetime",
     "O(u K); 8 u^2 bytes with missing labels",
-    |k, settings| build(EaLink::Weighted, k, settings),
+    |k, settings| Ea::of(EaLink::Weighted, k, settings),
 );
-
-fn build(link: EaLink, k: Option<usize>, settings: &Settings) -> Result<Box<dyn ConsensusMethod>> {
-    let mut params = EaParams::new(link);
-    if let Some(k) = k {
-        params = params.k(k);
-    }
-    if let Some(k_min) = settings.integer("k_min")? {
-        params = params.k_min(k_min);
-    }
-    Ok(Box::new(params.check()?))
-}
 
 /// How groups of objects are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,67 +111,32 @@ pub enum EaLink {
     Weighted,
 }
 
-/// Parameters of [evidence accumulation](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EaParams {
-    link: EaLink,
-    k: Option<usize>,
-    k_min: usize,
-}
-
-impl EaParams {
-    /// The tree of this link, cut where the lifetime is longest.
-    pub fn new(link: EaLink) -> Self {
-        EaParams { link, k: None, k_min: 2 }
-    }
-
-    /// Cuts at this number of clusters instead, at least 1.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = Some(k);
-        self
-    }
-
-    setters! {
-        /// The smallest number of clusters, at least 1, that the lifetime rule may choose.
-        k_min: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Ea> {
-        if self.k == Some(0) {
-            return Err(Error::parameter("k", "at least 1", 0));
-        }
-        if self.k_min == 0 {
-            return Err(Error::parameter("k_min", "at least 1", 0));
-        }
-        Ok(Ea(self))
-    }
-}
-
-/// Evidence accumulation with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ea(EaParams);
-
-impl ConsensusMethod for Ea {
-    fn info(&self) -> &'static MethodInfo {
-        match self.0.link {
+impl EaLink {
+    fn info(self) -> &'static MethodInfo {
+        match self {
             EaLink::Single => &SINGLE,
             EaLink::Average => &AVERAGE,
             EaLink::Complete => &COMPLETE,
             EaLink::Weighted => &WEIGHTED,
         }
     }
+}
 
-    fn k(&self) -> Option<usize> {
-        self.0.k
+params! {
+    /// [Evidence accumulation](self): the tree of a link on the co-association, cut where the lifetime is
+    /// longest.
+    pub struct Ea(k?; link: EaLink): |own| { own.link.info() } {
+        /// The smallest number of clusters that the lifetime rule may choose.
+        k_min: usize = 2, at_least(1.0);
     }
+}
 
+impl ConsensusMethod for Ea {
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, r, clusters) = (shape.u as u64, shape.r as u64, shape.total_clusters as u64);
         let dense = 8 * u * u + 64 * u;
         let vectors = 16 * u * clusters + 4 * u * r + 128 * u;
-        match self.0.link {
+        match self.link {
             EaLink::Single => 64 * u,
             EaLink::Complete => dense,
             _ if shape.missing => dense,
@@ -198,16 +144,16 @@ impl ConsensusMethod for Ea {
         }
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let u = profiles.len();
         let joins = self.tree(profiles, run)?;
         let heights: Vec<f64> = joins.iter().map(|j| 1.0 - j.similarity).collect();
         let lifetimes = lifetime::lifetimes(&heights);
         // n objects make at most n - 1 clusters that are more than the objects themselves.
         let k_max = if profiles.total_weight() > u as f64 { u } else { u - 1 };
-        let chosen = lifetime::longest(&lifetimes, self.0.k_min..=k_max);
+        let chosen = lifetime::longest(&lifetimes, self.k_min..=k_max);
         // Where nothing lives, nothing is told apart.
-        let k = self.0.k.or(chosen).unwrap_or(1);
+        let k = self.k.or(chosen).unwrap_or(1);
         let mut diagnostics = Diagnostics::default();
         let shown = LIFETIMES_SHOWN.min(u);
         diagnostics.push(
@@ -228,7 +174,7 @@ impl Ea {
     fn tree(&self, profiles: &Profiles, run: &Run) -> Result<Vec<Join>> {
         let (u, w) = (profiles.len(), profiles.weights());
         let co = CoAssociation::new(profiles);
-        let link = match self.0.link {
+        let link = match self.link {
             EaLink::Single => {
                 return linkage::single(u, |s, out| co.row_into(s, 0..u, out), run);
             }
@@ -276,9 +222,9 @@ mod tests {
     const LINKS: [EaLink; 4] =
         [EaLink::Single, EaLink::Average, EaLink::Complete, EaLink::Weighted];
 
-    fn labels(members: &[[i64; 6]], params: EaParams) -> Vec<Option<u32>> {
+    fn labels(members: &[[i64; 6]], params: Ea) -> Vec<Option<u32>> {
         let profiles = profiles(&hard_ensemble(members));
-        let consensus = combine(&profiles, &params.check().unwrap(), None, &Run::new(0)).unwrap();
+        let consensus = combine(&profiles, &params, None, &Run::new(0)).unwrap();
         consensus.object_labels(&profiles)
     }
 
@@ -288,17 +234,17 @@ mod tests {
     fn lifetime_finds_the_groups() {
         let members = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1]];
         for link in LINKS {
-            let found = labels(&members, EaParams::new(link));
+            let found = labels(&members, Ea::new(link));
             assert_eq!(found, [0, 0, 1, 1, 2, 2].map(Some), "{link:?}");
-            let two = labels(&members, EaParams::new(link).k(2));
+            let two = labels(&members, Ea::new(link).k(2));
             assert_eq!(two, [1, 1, 0, 0, 0, 0].map(Some), "{link:?}");
         }
     }
 
     #[test]
     fn refuses_no_clusters() {
-        assert!(EaParams::new(EaLink::Single).k(0).check().is_err());
-        assert!(EaParams::new(EaLink::Single).k_min(0).check().is_err());
+        assert!(Ea::new(EaLink::Single).k(0).check().is_err());
+        assert!(Ea::new(EaLink::Single).k_min(0).check().is_err());
     }
 
     /// Average link of objects, one by one, straight from the definition.
@@ -334,7 +280,7 @@ mod tests {
             ensemble in ensembles(Kinds { weights: false, soft: false, missing: false }, 10, 4),
         ) {
             let profiles = profiles(&ensemble);
-            let ea = EaParams::new(EaLink::Average).check().unwrap();
+            let ea = Ea::new(EaLink::Average);
             let joins = ea.tree(&profiles, &Run::new(0).threads(1)).unwrap();
             let slow = slow_heights(&profiles);
             let zeros = slow.len() - joins.len();
@@ -348,8 +294,8 @@ mod tests {
         fn lifetimes_sum_to_one(ensemble in ensembles(Kinds::ALL, 12, 4)) {
             let profiles = profiles(&ensemble);
             for link in LINKS {
-                let ea = EaParams::new(link).check().unwrap();
-                let consensus = ea.fit(&profiles, None, &Run::new(0).threads(1)).unwrap();
+                let ea = Ea::new(link);
+                let consensus = ea.solve(&profiles, None, &Run::new(0).threads(1)).unwrap();
                 let Some(Value::Table(columns)) = consensus.diagnostics.get("lifetimes") else {
                     panic!("lifetimes are told");
                 };

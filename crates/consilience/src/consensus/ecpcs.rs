@@ -31,16 +31,14 @@
 //! Time $O(u r^2 + t K^3 + u^2 K)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is
 //! small, in time $O(u^2 r)$.
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
+use crate::consensus::params::{at_least, params};
 use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
 use crate::ensemble::{MISSING, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, eigen};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about enhanced co-association with average link.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -53,73 +51,31 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("an absent label is near to none"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "steps",
-        range: "steps >= 1",
-        default: "20",
-        help: "how far the random walks go",
-    }],
+    offers: Offers::TREE,
+    parameters: EcpcsHc::PARAMETERS,
     time: "O(u^2 K + t K^3)",
     memory: "O(K^2 + u K)",
-    build: |k, settings| {
-        let mut params = EcpcsHcParams::new(k.ok_or(Error::NeedsK { method: "ecpcs-hc" })?);
-        if let Some(steps) = settings.integer("steps")? {
-            params = params.steps(steps);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: EcpcsHc::of,
 };
 
-/// Parameters of [ECPCS-HC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EcpcsHcParams {
-    k: usize,
-    steps: usize,
-}
-
-impl EcpcsHcParams {
-    /// `k` clusters, walks of 20 steps as in the paper.
-    pub fn new(k: usize) -> Self {
-        EcpcsHcParams { k, steps: 20 }
-    }
-
-    setters! {
-        /// How far the walks go, at least 1.
-        steps: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<EcpcsHc> {
-        for (name, count) in [("k", self.k), ("steps", self.steps)] {
-            if count == 0 {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
-        Ok(EcpcsHc(self))
+params! {
+    /// [ECPCS-HC](self): average link where clusters count as near by random walks among all
+    /// clusters.
+    pub struct EcpcsHc(k): INFO {
+        /// How far the random walks go.
+        steps: usize = 20, at_least(1.0);
     }
 }
-
-/// ECPCS-HC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EcpcsHc(EcpcsHcParams);
 
 impl ConsensusMethod for EcpcsHc {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let square = 8 * (shape.total_clusters as u64).pow(2);
         (6 * square).max(square + average_link_cost(shape, shape.total_clusters))
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("walks among clusters", 0, None)?;
-        let nearness = Nearness::new(profiles, self.0.steps, run)?;
+        let nearness = Nearness::new(profiles, self.steps, run)?;
         let joins = average_link(
             profiles.weights(),
             |s, out| nearness.row(s, out),
@@ -127,7 +83,7 @@ impl ConsensusMethod for EcpcsHc {
             |s| nearness.entries(s),
             run,
         )?;
-        Ok(cut_tree(profiles.len(), &joins, self.0.k, run))
+        Ok(cut_tree(profiles.len(), &joins, self.k, run))
     }
 }
 
@@ -220,14 +176,14 @@ mod tests {
         let own = |i: usize| profiles.map()[i] as usize;
         nearness.row(own(0), &mut row);
         assert!(row[own(3)] > 0.1 && row[own(6)] < 1e-12, "{row:?}");
-        let method = EcpcsHcParams::new(2).check().unwrap();
+        let method = EcpcsHc::new(2);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 0, 0, 1, 1].map(Some));
     }
 
     #[test]
     fn values_out_of_range_are_refused() {
-        assert!(EcpcsHcParams::new(0).check().is_err());
-        assert!(EcpcsHcParams::new(2).steps(0).check().is_err());
+        assert!(EcpcsHc::new(0).check().is_err());
+        assert!(EcpcsHc::new(2).steps(0).check().is_err());
     }
 }

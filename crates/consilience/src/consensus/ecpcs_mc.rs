@@ -28,14 +28,12 @@
 
 use crate::base::SpectralParams;
 use crate::consensus::competition::compete;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about meta-clustering by propagated similarities.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -47,95 +45,43 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "steps",
-            range: "steps >= 1",
-            default: "20",
-            help: "the length of the random walks between clusters",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means on the embedding of the clusters; the best is kept",
-        },
-    ],
+    offers: Offers::MEMBERSHIP,
+    parameters: EcpcsMc::PARAMETERS,
     time: "O(u r^2 + T K^3 + u r k) for walks of T steps",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = EcpcsMcParams::new(k.ok_or(Error::NeedsK { method: "ecpcs-mc" })?);
-        if let Some(steps) = settings.integer("steps")? {
-            params = params.steps(steps);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: EcpcsMc::of,
 };
 
-/// Parameters of [ECPCS-MC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EcpcsMcParams {
-    k: usize,
-    steps: usize,
-    restarts: usize,
+params! {
+    /// [ECPCS-MC](self): meta-clustering by propagated similarities: clusters that random walks
+    /// find alike are joined, and compete for the objects.
+    pub struct EcpcsMc(k): INFO {
+        /// The length of the random walks between clusters.
+        steps: usize = 20, at_least(1.0);
+        /// Starts of k-means on the embedding of the clusters; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
 }
 
-impl EcpcsMcParams {
-    /// At most `k` clusters, walks of 20 steps, ten starts of k-means.
-    pub fn new(k: usize) -> Self {
-        EcpcsMcParams { k, steps: 20, restarts: 10 }
-    }
-
-    setters! {
-        /// The length of the random walks, at least 1.
-        steps: usize,
-
-        /// How many starts of k-means are tried on the embedding, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<EcpcsMc> {
-        if self.steps == 0 {
-            return Err(Error::parameter("steps", "at least 1", self.steps));
-        }
-        self.spectral(self.k).check()?;
-        Ok(EcpcsMc(self))
-    }
-
+impl EcpcsMc {
     fn spectral(&self, k: usize) -> SpectralParams {
         SpectralParams::new(k).restarts(self.restarts)
     }
 }
 
-/// ECPCS-MC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EcpcsMc(EcpcsMcParams);
-
 impl ConsensusMethod for EcpcsMc {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.k as u64);
         8 * (9 * all * all + all * (3 * k + 8) + u * (2 * k + 4))
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let n_clusters = profiles.n_clusters();
-        let k = self.0.k.min(n_clusters);
+        let k = self.k.min(n_clusters);
         run.tick("random walks", 0, None)?;
-        let similarity = profiles.walks_of_clusters(self.0.steps, run)?;
+        let similarity = profiles.walks_of_clusters(self.steps, run)?;
         run.tick("meta-clusters", 0, Some(1))?;
-        let spectral = self.0.spectral(k).check()?;
+        let spectral = self.spectral(k).check()?;
         let fit = spectral.fit_affinity(similarity, &vec![1.0; n_clusters], run)?;
         let mut consensus = compete(profiles, &fit.labels, fit.k, run);
         consensus.diagnostics.push("normalised eigenvalues", Value::List(fit.values));
@@ -161,7 +107,7 @@ mod tests {
         assert_eq!(jaccard[(0, 1)], 0.0);
         let alike = profiles.walks_of_clusters(20, &Run::new(0)).unwrap();
         assert!(alike[(0, 1)] > 0.999 && alike[(0, 2)] < 1e-12, "{alike:?}");
-        let method = EcpcsMcParams::new(2).check().unwrap();
+        let method = EcpcsMc::new(2);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         let labels = consensus.object_labels(&profiles);
         assert_eq!(labels, [0, 0, 0, 0, 1, 1, 1, 1].map(Some));

@@ -44,15 +44,13 @@
 use rayon::prelude::*;
 
 use crate::base::{MAX_BUILT, SpectralParams};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{Factor, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, project_to_simplex};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about generalised weighted cluster aggregation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -63,75 +61,41 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "divergence",
-            range: "euclidean, kl or exponential",
-            default: "euclidean",
-            help: "how far a member is from the consensus matrix; all but euclidean look at all pairs of profiles",
-        },
-        ParameterInfo {
-            name: "strength",
-            range: "strength > 0",
-            default: "1",
-            help: "how much equal weights are preferred; towards 0 the best member decides alone",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "50",
-            help: "largest number of rounds",
-        },
-        ParameterInfo {
-            name: "tol",
-            range: "tol >= 0",
-            default: "0.0000000001",
-            help: "stop when no weight changes by as much",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means in the final spectral clustering; the best is kept",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Gwca::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k); O(t u^2 r) more for kl and exponential",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = GwcaParams::new(k.ok_or(Error::NeedsK { method: "gwca" })?);
-        let divergences = [
-            ("euclidean", Divergence::Euclidean),
-            ("kl", Divergence::KullbackLeibler),
-            ("exponential", Divergence::Exponential),
-        ];
-        if let Some(divergence) = settings.choice("divergence", &divergences)? {
-            params = params.divergence(divergence);
-        }
-        if let Some(strength) = settings.real("strength")? {
-            params = params.strength(strength);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        if let Some(tol) = settings.real("tol")? {
-            params = params.tol(tol);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Gwca::of,
 };
 
-/// A Bregman divergence $d_\phi(x, y) = \phi(x) - \phi(y) - \phi'(y) (x - y)$ of numbers in [0, 1].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Divergence {
-    /// $\phi(x) = x^2$: the squared difference.
-    Euclidean,
-    /// $\phi(x) = x \ln x - x$: Kullback and Leibler's, for numbers that need not sum to 1.
-    KullbackLeibler,
-    /// $\phi(x) = e^x$.
-    Exponential,
+params! {
+    /// [GWCA](self): generalised weighted cluster aggregation: members weighted by their nearness
+    /// to the consensus matrix.
+    pub struct Gwca(k): INFO {
+        /// How far a member is from the consensus matrix; all but euclidean look at all pairs of
+        /// profiles.
+        divergence: Divergence = Divergence::Euclidean;
+        /// How much equal weights are preferred; towards 0 the best member decides alone.
+        strength: f64 = 1.0, above(0.0);
+        /// Largest number of rounds.
+        max_iter: usize = 50, at_least(1.0);
+        /// Stop when no weight changes by as much.
+        tol: f64 = 1e-10, at_least(0.0);
+        /// Starts of k-means in the final spectral clustering; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
+}
+
+words! {
+    /// A Bregman divergence $d_\phi(x, y) = \phi(x) - \phi(y) - \phi'(y) (x - y)$ of numbers in [0, 1].
+    pub enum Divergence {
+        /// $\phi(x) = x^2$: the squared difference.
+        Euclidean = "euclidean",
+        /// $\phi(x) = x \ln x - x$: Kullback and Leibler's, for numbers that need not sum to 1.
+        KullbackLeibler = "kl",
+        /// $\phi(x) = e^x$.
+        Exponential = "exponential",
+    }
 }
 
 impl Divergence {
@@ -154,85 +118,17 @@ impl Divergence {
     }
 }
 
-/// Parameters of [GWCA](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GwcaParams {
-    k: usize,
-    divergence: Divergence,
-    strength: f64,
-    max_iter: usize,
-    tol: f64,
-    restarts: usize,
-}
-
-impl GwcaParams {
-    /// `k` clusters, Euclidean divergence, strength 1.
-    pub fn new(k: usize) -> Self {
-        GwcaParams {
-            k,
-            divergence: Divergence::Euclidean,
-            strength: 1.0,
-            max_iter: 50,
-            tol: 1e-10,
-            restarts: 10,
-        }
-    }
-
-    setters! {
-        /// How far a member is from the consensus matrix.
-        divergence: Divergence,
-
-        /// How much equal weights are preferred, above 0.
-        strength: f64,
-
-        /// The largest number of rounds, at least 1.
-        max_iter: usize,
-
-        /// Stops when no weight changes by as much.
-        tol: f64,
-
-        /// How many starts of k-means are tried in the final step, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Gwca> {
-        // A comparison alone would let NaN through.
-        if !self.strength.is_finite() || self.strength <= 0.0 {
-            return Err(Error::parameter("strength", "finite and above 0", self.strength));
-        }
-        if !self.tol.is_finite() || self.tol < 0.0 {
-            return Err(Error::parameter("tol", "finite and >= 0", self.tol));
-        }
-        if self.max_iter == 0 {
-            return Err(Error::parameter("max_iter", "at least 1", self.max_iter));
-        }
-        self.spectral().check()?;
-        Ok(Gwca(self))
-    }
-
+impl Gwca {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// GWCA with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gwca(GwcaParams);
-
 impl ConsensusMethod for Gwca {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, k) = (shape.u as u64, self.0.k.min(shape.u) as u64);
+        let (u, k) = (shape.u as u64, self.k.min(shape.u) as u64);
         let all = shape.total_clusters as u64;
-        let gram = if self.0.divergence == Divergence::Euclidean { all * all } else { 0 };
+        let gram = if self.divergence == Divergence::Euclidean { all * all } else { 0 };
         let order = u.min(all);
         // The matrix of the spectral step, its eigenvectors and workspace; or the bases of the
         // iteration.
@@ -244,7 +140,7 @@ impl ConsensusMethod for Gwca {
         8 * (gram.max(spectral) + u * (3 * k + 8))
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let (weights, divergences, convergence) = self.weigh(profiles, run)?;
         run.tick("spectral clustering", 0, None)?;
         let mut columns = Vec::with_capacity(profiles.n_clusters());
@@ -252,7 +148,7 @@ impl ConsensusMethod for Gwca {
             columns.resize(member.clusters.end, a.sqrt());
         }
         let factor = Factor::new(profiles, vec![1.0; profiles.len()], columns);
-        let fit = self.0.spectral().check()?.fit_factor(&factor, run)?;
+        let fit = self.spectral().check()?.fit_factor(&factor, run)?;
         let mut consensus = Consensus::from_labels(fit.labels, fit.k);
         consensus.convergence = convergence;
         consensus.diagnostics.push("weights", Value::Members(weights));
@@ -266,7 +162,7 @@ impl Gwca {
     /// The weights of the members, their divergences from the consensus matrix, and how the descent
     /// went.
     fn weigh(&self, profiles: &Profiles, run: &Run) -> Result<(Vec<f64>, Vec<f64>, Convergence)> {
-        let p = &self.0;
+        let p = self;
         let r = profiles.n_members();
         run.check()?;
         let measure = Measure::new(profiles, p.divergence, run)?;
@@ -411,7 +307,7 @@ mod tests {
         [Divergence::Euclidean, Divergence::KullbackLeibler, Divergence::Exponential];
 
     fn gwca(divergence: Divergence) -> Gwca {
-        GwcaParams::new(1).divergence(divergence).check().unwrap()
+        Gwca::new(1).divergence(divergence)
     }
 
     fn weights(consensus: &Consensus) -> Vec<f64> {
@@ -464,7 +360,7 @@ mod tests {
             let profiles = profiles(&ensemble);
             for divergence in DIVERGENCES {
                 let method =
-                    GwcaParams::new(1).divergence(divergence).strength(strength).check().unwrap();
+                    Gwca::new(1).divergence(divergence).strength(strength);
                 let (a, _, went) = method.weigh(&profiles, &Run::new(0).threads(1)).unwrap();
                 prop_assert!((a.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 prop_assert!(a.iter().all(|&a| a >= 0.0));
@@ -483,7 +379,7 @@ mod tests {
         let odd = [0, 1, 2, 0, 1, 2, 0, 1, 2];
         let profiles = profiles(&hard_ensemble(&[clear, clear, odd, clear, clear]));
         for divergence in DIVERGENCES {
-            let method = GwcaParams::new(3).divergence(divergence).check().unwrap();
+            let method = Gwca::new(3).divergence(divergence);
             let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
             let a = weights(&consensus);
             assert!([0, 1, 3, 4].iter().all(|&q| a[q] > 2.0 * a[2]), "{divergence:?} {a:?}");
@@ -497,7 +393,7 @@ mod tests {
         let members = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1]];
         let profiles = profiles(&hard_ensemble(&members));
         let at = |strength: f64| {
-            let method = GwcaParams::new(2).strength(strength).check().unwrap();
+            let method = Gwca::new(2).strength(strength);
             method.weigh(&profiles, &Run::new(0)).unwrap().0
         };
         assert!(at(1e-3).iter().any(|&a| a > 0.999));
@@ -516,13 +412,13 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused() {
-        let check = |params: GwcaParams| params.check().is_err();
-        assert!(check(GwcaParams::new(0)));
+        let check = |params: Gwca| params.check().is_err();
+        assert!(check(Gwca::new(0)));
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(check(GwcaParams::new(2).strength(bad)));
+            assert!(check(Gwca::new(2).strength(bad)));
         }
-        assert!(check(GwcaParams::new(2).tol(f64::NAN)));
-        assert!(check(GwcaParams::new(2).max_iter(0)));
-        assert!(check(GwcaParams::new(2).restarts(0)));
+        assert!(check(Gwca::new(2).tol(f64::NAN)));
+        assert!(check(Gwca::new(2).max_iter(0)));
+        assert!(check(Gwca::new(2).restarts(0)));
     }
 }

@@ -41,16 +41,14 @@
 //! balanced cut $O(v r)$ edges of $v \le u + 100 k$ vertices.
 
 use crate::base::{SpectralParams, spectral_cost};
-use crate::consensus::balanced::{check_imbalance, of_chunks};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::balanced::of_chunks;
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{Chunks, Factor, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::Graph;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about the bipartite graph formulation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -62,110 +60,48 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an object is joined to the clusters that it is known to be in"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "partition",
-            range: "spectral or cut",
-            default: "spectral",
-            help: "by the normalised cut, or into parts of equal weight",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means on the embedding; the best is kept (spectral)",
-        },
-        ParameterInfo {
-            name: "imbalance",
-            range: "imbalance >= 0",
-            default: "0.03",
-            help: "how much heavier than the mean a part may be, as a share (cut)",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Hbgf::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = HbgfParams::new(k.ok_or(Error::NeedsK { method: "hbgf" })?);
-        let ways = [("spectral", HbgfPartition::Spectral), ("cut", HbgfPartition::Cut)];
-        if let Some(way) = settings.choice("partition", &ways)? {
-            params = params.partition(way);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(imbalance) = settings.real("imbalance")? {
-            params = params.imbalance(imbalance);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Hbgf::of,
 };
 
-/// How the bipartite graph is parted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HbgfPartition {
-    /// By the normalised cut.
-    Spectral,
-    /// Into parts of about equal weight.
-    Cut,
+params! {
+    /// [HBGF](self): hybrid bipartite graph formulation: objects and clusters parted together by
+    /// the normalised cut.
+    pub struct Hbgf(k): INFO {
+        /// By the normalised cut, or into parts of equal weight.
+        partition: HbgfPartition = HbgfPartition::Spectral;
+        /// Starts of k-means on the embedding; the best is kept (spectral).
+        restarts: usize = 10, at_least(1.0);
+        /// How much heavier than the mean a part may be, as a share (cut).
+        imbalance: f64 = 0.03, at_least(0.0);
+    }
 }
 
-/// Parameters of [HBGF](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HbgfParams {
-    k: usize,
-    partition: HbgfPartition,
-    restarts: usize,
-    imbalance: f64,
+words! {
+    /// How the bipartite graph is parted.
+    pub enum HbgfPartition {
+        /// By the normalised cut.
+        Spectral = "spectral",
+        /// Into parts of about equal weight.
+        Cut = "cut",
+    }
 }
 
-impl HbgfParams {
-    /// `k` clusters by the normalised cut, ten starts of k-means; 3 % imbalance for the other way.
-    pub fn new(k: usize) -> Self {
-        HbgfParams { k, partition: HbgfPartition::Spectral, restarts: 10, imbalance: 0.03 }
-    }
-
-    setters! {
-        /// How the graph is parted.
-        partition: HbgfPartition,
-
-        /// How much heavier than the mean a part of the balanced cut may be, as a share, at least
-        /// 0.
-        imbalance: f64,
-
-        /// How many starts of k-means are tried on the embedding, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Hbgf> {
-        self.spectral().check()?;
-        check_imbalance(self.imbalance)?;
-        Ok(Hbgf(self))
-    }
-
+impl Hbgf {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// HBGF with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hbgf(HbgfParams);
-
 impl ConsensusMethod for Hbgf {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        match self.0.partition {
-            HbgfPartition::Spectral => spectral_cost(shape.u, shape.total_clusters, self.0.k),
+        match self.partition {
+            HbgfPartition::Spectral => spectral_cost(shape.u, shape.total_clusters, self.k),
             HbgfPartition::Cut => {
-                let v = Chunks::most(shape.n, shape.u, self.0.k) as u64;
+                let v = Chunks::most(shape.n, shape.u, self.k) as u64;
                 // Memberships of soft members may join an object to every cluster.
                 let degree = if shape.soft { shape.total_clusters } else { shape.r };
                 let vertices = v + shape.total_clusters as u64;
@@ -176,16 +112,16 @@ impl ConsensusMethod for Hbgf {
         }
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("bipartite cut", 0, Some(1))?;
-        if self.0.partition == HbgfPartition::Cut {
-            let chunks = Chunks::new(profiles, self.0.k);
+        if self.partition == HbgfPartition::Cut {
+            let chunks = Chunks::new(profiles, self.k);
             let graph = bipartite_graph(profiles, &chunks);
-            let parts = graph.partition(self.0.k, self.0.imbalance, run)?;
-            return Ok(of_chunks(INFO.name, profiles, &chunks, &parts, self.0.k, run));
+            let parts = graph.partition(self.k, self.imbalance, run)?;
+            return Ok(of_chunks(INFO.name, profiles, &chunks, &parts, self.k, run));
         }
         let factor = Factor::bipartite(profiles, &vec![1.0; profiles.n_clusters()]);
-        let fit = self.0.spectral().check()?.fit_factor(&factor, run)?;
+        let fit = self.spectral().check()?.fit_factor(&factor, run)?;
         let mut consensus = Consensus::from_labels(fit.labels, fit.k);
         consensus.diagnostics.push("normalised eigenvalues", Value::List(fit.values));
         run.tick("bipartite cut", 1, Some(1))?;
@@ -224,7 +160,7 @@ mod tests {
 
     fn hbgf(ensemble: &Ensemble, k: usize, way: HbgfPartition) -> Vec<Option<u32>> {
         let profiles = profiles(ensemble);
-        let method = HbgfParams::new(k).partition(way).check().unwrap();
+        let method = Hbgf::new(k).partition(way);
         combine(&profiles, &method, None, &Run::new(0)).unwrap().object_labels(&profiles)
     }
 
@@ -253,7 +189,7 @@ mod tests {
         fn the_balanced_cut_answers_anything(ensemble in ensembles(Kinds::ALL, 14, 4), k in 1..5usize) {
             let profiles = profiles(&ensemble);
             prop_assume!(k <= profiles.len());
-            let method = HbgfParams::new(k).partition(HbgfPartition::Cut).check().unwrap();
+            let method = Hbgf::new(k).partition(HbgfPartition::Cut);
             let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
             prop_assert_eq!(consensus.k, k);
         }
@@ -278,7 +214,7 @@ mod tests {
                 w[s] * h[(s, c - u)] / (row(s) * column(c - u)).sqrt()
             });
             let slow = eigen(adjacency, |_| 0, &Run::new(0)).unwrap().values;
-            let method = HbgfParams::new(k).check().unwrap();
+            let method = Hbgf::new(k);
             let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
             let Some(Value::List(fast)) = consensus.diagnostics.get("normalised eigenvalues") else {
                 panic!("no eigenvalues");

@@ -26,16 +26,14 @@
 //!
 //! Time $O(v r \log v \log k)$, memory $O(v r)$ for $v \le u + 100 k$ vertices.
 
-use crate::consensus::balanced::{check_imbalance, of_chunks};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::balanced::of_chunks;
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
+use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{Chunks, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::Hypergraph;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about hypergraph partitioning.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -47,101 +45,46 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("an object is in the hyperedges of the clusters it is known to be in"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "imbalance",
-            range: "imbalance >= 0",
-            default: "0.05",
-            help: "how much heavier than the mean a part may be, as a share",
-        },
-        ParameterInfo {
-            name: "edges",
-            range: "size or equal",
-            default: "size",
-            help: "what cutting a cluster costs: its size, or the same for all",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Hgpa::PARAMETERS,
     time: "O(v r log v log k), v <= u + 100 k",
     memory: "O(v r)",
-    build: |k, settings| {
-        let mut params = HgpaParams::new(k.ok_or(Error::NeedsK { method: "hgpa" })?);
-        if let Some(imbalance) = settings.real("imbalance")? {
-            params = params.imbalance(imbalance);
-        }
-        let edges = [("size", EdgeWeights::Size), ("equal", EdgeWeights::Equal)];
-        if let Some(edges) = settings.choice("edges", &edges)? {
-            params = params.edges(edges);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Hgpa::of,
 };
 
-/// What cutting a cluster costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EdgeWeights {
-    /// Its size.
-    Size,
-    /// The same for all.
-    Equal,
-}
-
-/// Parameters of [HGPA](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HgpaParams {
-    k: usize,
-    imbalance: f64,
-    edges: EdgeWeights,
-}
-
-impl HgpaParams {
-    /// `k` clusters, 5 % imbalance, hyperedges weighted by size.
-    pub fn new(k: usize) -> Self {
-        HgpaParams { k, imbalance: 0.05, edges: EdgeWeights::Size }
-    }
-
-    setters! {
-        /// How much heavier than the mean a part may be, as a share, at least 0.
-        imbalance: f64,
-
-        /// What cutting a cluster costs.
-        edges: EdgeWeights,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Hgpa> {
-        if self.k == 0 {
-            return Err(Error::parameter("k", "at least 1", self.k));
-        }
-        check_imbalance(self.imbalance)?;
-        Ok(Hgpa(self))
+params! {
+    /// [HGPA](self): hypergraph partitioning: equal parts that cut few clusters of the members.
+    pub struct Hgpa(k): INFO {
+        /// How much heavier than the mean a part may be, as a share.
+        imbalance: f64 = 0.05, at_least(0.0);
+        /// What cutting a cluster costs: its size, or the same for all.
+        edges: EdgeWeights = EdgeWeights::Size;
     }
 }
 
-/// HGPA with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hgpa(HgpaParams);
+words! {
+    /// What cutting a cluster costs.
+    pub enum EdgeWeights {
+        /// Its size.
+        Size = "size",
+        /// The same for all.
+        Equal = "equal",
+    }
+}
 
 impl ConsensusMethod for Hgpa {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let v = Chunks::most(shape.n, shape.u, self.0.k) as u64;
+        let v = Chunks::most(shape.n, shape.u, self.k) as u64;
         let pins = v * shape.r as u64;
         // Pins by edge and by vertex, given, built, weighted for the recursion, and at all coarser
         // levels together once more; keys and queues of the vertices; pins of every edge in parts.
-        4 * 10 * pins + 160 * v + 4 * (shape.total_clusters * self.0.k) as u64 + 8 * shape.n as u64
+        4 * 10 * pins + 160 * v + 4 * (shape.total_clusters * self.k) as u64 + 8 * shape.n as u64
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("hypergraph", 0, Some(2))?;
-        let chunks = Chunks::new(profiles, self.0.k);
-        let edge_weights = match self.0.edges {
+        let chunks = Chunks::new(profiles, self.k);
+        let edge_weights = match self.edges {
             EdgeWeights::Size => profiles.cluster_weights(),
             EdgeWeights::Equal => vec![1.0; profiles.n_clusters()],
         };
@@ -153,8 +96,8 @@ impl ConsensusMethod for Hgpa {
         let graph = Hypergraph::new(&chunks.weights, &edges);
         drop(edges);
         run.tick("cut", 1, Some(2))?;
-        let parts = graph.partition(self.0.k, self.0.imbalance, run)?;
-        let consensus = of_chunks(INFO.name, profiles, &chunks, &parts, self.0.k, run);
+        let parts = graph.partition(self.k, self.imbalance, run)?;
+        let consensus = of_chunks(INFO.name, profiles, &chunks, &parts, self.k, run);
         run.tick("cut", 2, Some(2))?;
         Ok(consensus)
     }
@@ -173,7 +116,7 @@ mod tests {
     fn seven_objects_of_the_paper_are_combined() {
         let profiles = profiles(&strehl_and_ghosh());
         for (edges, share) in [(EdgeWeights::Size, 9.0 / 25.0), (EdgeWeights::Equal, 4.0 / 11.0)] {
-            let method = HgpaParams::new(3).edges(edges).check().unwrap();
+            let method = Hgpa::new(3).edges(edges);
             let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
             assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
             let Some(Value::Number(cut)) = consensus.diagnostics.get("cut") else {

@@ -28,14 +28,12 @@
 //! $O(K^2 + u \log k + K k)$.
 
 use crate::base::{Effort, RowKMeans, Rows};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about KC.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -47,89 +45,34 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "restarts",
-            range: ">= 1",
-            default: "10",
-            help: "starts, by turns at random objects and at objects far apart; the one of least squares \
-                   within clusters wins",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: ">= 1",
-            default: "300",
-            help: "largest number of iterations a restart",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Kc::PARAMETERS,
     time: "O(u r^2), and O(t (u r k + K^2 k)) a restart",
     memory: "O(K^2 + u log k + K k)",
-    build: |k, settings| {
-        let mut params = KcParams::new(k.ok_or(Error::NeedsK { method: "kc" })?);
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Kc::of,
 };
 
-/// Parameters of [KC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KcParams {
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-}
-
-impl KcParams {
-    /// `k` clusters, the best of ten starts.
-    pub fn new(k: usize) -> Self {
-        KcParams { k, restarts: 10, max_iter: 300 }
-    }
-
-    setters! {
-        /// The number of starts, at least 1; the least sum of squares wins.
-        restarts: usize,
-
-        /// The largest number of iterations a restart, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Kc> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        Ok(Kc(self))
+params! {
+    /// [KC](self): k-means on the rows of the consensus matrix, through the Gram matrix of
+    /// clusters.
+    pub struct Kc(k): INFO {
+        /// Starts, by turns at random objects and at objects far apart; the one of least squares
+        /// within clusters wins.
+        restarts: usize = 10, at_least(1.0);
+        /// Largest number of iterations a restart.
+        max_iter: usize = 300, at_least(1.0);
     }
 }
-
-/// KC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kc(KcParams);
 
 impl ConsensusMethod for Kc {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.0.k)
+        RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.k)
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
-        let rows = RowKMeans::new(profiles, Rows::Coassociation, self.0.k);
-        let effort = Effort { restarts: self.0.restarts, max_iter: self.0.max_iter };
+        let rows = RowKMeans::new(profiles, Rows::Coassociation, self.k);
+        let effort = Effort { restarts: self.restarts, max_iter: self.max_iter };
         let (fit, ends) = rows.fit(start, effort, run)?;
         // The rows are those of r S.
         let of_mean = |sum: f64| sum / (profiles.n_members() as f64).powi(2);
@@ -144,7 +87,7 @@ impl ConsensusMethod for Kc {
                 stop: fit.stop,
             },
             diagnostics,
-            ..Consensus::from_labels(fit.labels, self.0.k)
+            ..Consensus::from_labels(fit.labels, self.k)
         })
     }
 }
@@ -158,9 +101,9 @@ mod tests {
 
     #[test]
     fn refuses_zero() {
-        assert!(KcParams::new(0).check().is_err());
-        assert!(KcParams::new(2).restarts(0).check().is_err());
-        assert!(KcParams::new(2).max_iter(0).check().is_err());
+        assert!(Kc::new(0).check().is_err());
+        assert!(Kc::new(2).restarts(0).check().is_err());
+        assert!(Kc::new(2).max_iter(0).check().is_err());
     }
 
     proptest! {
@@ -171,8 +114,8 @@ mod tests {
         ) {
             let profiles = profiles(&ensemble);
             let k = k.min(profiles.len());
-            let kc = KcParams::new(k).check().unwrap();
-            let consensus = kc.fit(&profiles, None, &Run::new(1)).unwrap();
+            let kc = Kc::new(k);
+            let consensus = kc.solve(&profiles, None, &Run::new(1)).unwrap();
             let h = dense_incidence(&profiles);
             let objects: Vec<usize> = profiles.expand(&(0..profiles.len()).collect::<Vec<_>>())
                 .into_iter().flatten().collect();

@@ -46,16 +46,14 @@
 use rayon::prelude::*;
 
 use crate::base::{FITS_HELD, best_of_restarts, far_apart};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{Code, Profiles, drawn_for, tally, with_codes};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
@@ -76,71 +74,42 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("distances are summed over the members that label an object"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "utility",
-            range: "category, entropy, cosine or lp",
-            default: "entropy",
-            help: "what a clustering and a member have in common",
-        },
-        ParameterInfo {
-            name: "p",
-            range: "p > 1",
-            default: "5",
-            help: "the norm of the utility `lp`",
-        },
-        ParameterInfo {
-            name: "normalised",
-            range: "true or false",
-            default: "false",
-            help: "divide each member's utility by that of its own labels",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts; the best is kept",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "100",
-            help: "largest number of iterations",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Kcc::PARAMETERS,
     time: "O(t u r k)",
     memory: "O(u k + k K) a start",
-    build: |k, settings| {
-        let default = KccParams::new(k.ok_or(Error::NeedsK { method: "kcc" })?);
-        let utilities = [
-            ("category", Utility::Category),
-            ("entropy", Utility::Entropy),
-            ("cosine", Utility::Cosine),
-            ("lp", Utility::Lp),
-        ];
-        let params = KccParams {
-            utility: settings.choice("utility", &utilities)?.unwrap_or(default.utility),
-            p: settings.real("p")?.unwrap_or(default.p),
-            normalised: settings.flag("normalised")?.unwrap_or(default.normalised),
-            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
-            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
-            ..default
-        };
-        Ok(Box::new(params.check()?))
-    },
+    build: Kcc::of,
 };
 
-/// What a clustering and a member have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Utility {
-    /// Category utility: squared Euclidean distance.
-    Category,
-    /// Mutual information: Kullback-Leibler divergence.
-    Entropy,
-    /// Cosine distance.
-    Cosine,
-    /// The $L_p$ norm's distance.
-    Lp,
+params! {
+    /// [KCC](self): k-means-based consensus: a utility shared with the members, maximised as
+    /// k-means on their labels.
+    pub struct Kcc(k): INFO {
+        /// What a clustering and a member have in common.
+        utility: Utility = Utility::Entropy;
+        /// The norm of the utility `lp`.
+        p: f64 = 5.0, above(1.0);
+        /// Divide each member's utility by that of its own labels.
+        normalised: bool = false;
+        /// Starts; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+        /// Largest number of iterations.
+        max_iter: usize = 100, at_least(1.0);
+    }
+}
+
+words! {
+    /// What a clustering and a member have in common.
+    pub enum Utility {
+        /// Category utility: squared Euclidean distance.
+        Category = "category",
+        /// Mutual information: Kullback-Leibler divergence.
+        Entropy = "entropy",
+        /// Cosine distance.
+        Cosine = "cosine",
+        /// The $L_p$ norm's distance.
+        Lp = "lp",
+    }
 }
 
 impl Utility {
@@ -170,86 +139,19 @@ impl Utility {
     }
 }
 
-/// Parameters of [KCC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KccParams {
-    k: usize,
-    utility: Utility,
-    p: f64,
-    normalised: bool,
-    restarts: usize,
-    max_iter: usize,
-}
-
-impl KccParams {
-    /// `k` clusters by mutual information, the best of ten starts.
-    pub fn new(k: usize) -> Self {
-        KccParams {
-            k,
-            utility: Utility::Entropy,
-            p: 5.0,
-            normalised: false,
-            restarts: 10,
-            max_iter: 100,
-        }
-    }
-
-    setters! {
-        /// What a clustering and a member have in common.
-        utility: Utility,
-
-        /// The norm of [`Utility::Lp`], above 1.
-        p: f64,
-
-        /// Whether each member's utility is divided by that of its own labels.
-        normalised: bool,
-
-        /// How many starts are tried, at least 1.
-        restarts: usize,
-
-        /// The largest number of iterations, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Kcc> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        if !self.p.is_finite() || self.p <= 1.0 {
-            return Err(Error::parameter("p", "finite and above 1", self.p));
-        }
-        Ok(Kcc(self))
-    }
-}
-
-/// KCC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kcc(KccParams);
-
 impl ConsensusMethod for Kcc {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, k, all) = (shape.u as u64, self.0.k as u64, shape.total_clusters as u64);
+        let (u, k, all) = (shape.u as u64, self.k as u64, shape.total_clusters as u64);
         // Distances and labels; counts, the partial counts of sixteen chunks, and the table.
         FITS_HELD * 8 * (u * (k + 4) + 20 * k * all) + 8 * u
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let problem = Problem::new(profiles, &self.0);
-        let (won, scores) = match drawn_for(self.0.k, profiles, STARTED) {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let problem = Problem::new(profiles, self);
+        let (won, scores) = match drawn_for(self.k, profiles, STARTED) {
             Some((rows, weights)) => {
                 let some = profiles.selected(&rows, weights);
-                let of_some = Problem::new(&some, &self.0);
+                let of_some = Problem::new(&some, self);
                 let (best, scores) = self.best_of_starts(&of_some, run)?;
                 let distances = problem.distances(&of_some.counts(&best.labels));
                 let labels = problem.assign(&vec![0; profiles.len()], &distances);
@@ -258,7 +160,7 @@ impl ConsensusMethod for Kcc {
             None => self.best_of_starts(&problem, run)?,
         };
         let objectives = scores.into_iter().map(|score| -score).collect();
-        let mut consensus = Consensus::from_labels(won.labels, self.0.k);
+        let mut consensus = Consensus::from_labels(won.labels, self.k);
         consensus.convergence = Convergence {
             objective: won.trace.last().copied(),
             iterations: won.trace.len(),
@@ -278,7 +180,7 @@ impl Kcc {
             problem.follow(start, 0.0, run)
         };
         let score = |descent: &Descent| -descent.objective();
-        best_of_restarts("k-means on labels", self.0.restarts, run, descend, score)
+        best_of_restarts("k-means on labels", self.restarts, run, descend, score)
     }
 }
 
@@ -298,7 +200,7 @@ impl Descent {
 
 struct Problem<'a> {
     profiles: &'a Profiles,
-    params: &'a KccParams,
+    params: &'a Kcc,
     /// The distribution of every member's labels over all objects, member by member.
     whole: Vec<f64>,
     /// The weight of every member's utility.
@@ -306,7 +208,7 @@ struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    fn new(profiles: &'a Profiles, params: &'a KccParams) -> Self {
+    fn new(profiles: &'a Profiles, params: &'a Kcc) -> Self {
         let mut whole = profiles.cluster_weights();
         let mut scale = Vec::with_capacity(profiles.n_members());
         for member in profiles.members() {
@@ -501,7 +403,7 @@ mod tests {
             let profiles = profiles(&ensemble);
             let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 3).collect();
             for utility in UTILITIES {
-                let params = KccParams::new(3).utility(utility).normalised(normalised).p(3.0);
+                let params = Kcc::new(3).utility(utility).normalised(normalised).p(3.0);
                 let problem = Problem::new(&profiles, &params);
                 let counts = problem.counts(&labels);
                 let distances = problem.distances(&counts);
@@ -524,7 +426,7 @@ mod tests {
             let run = Run::new(0).threads(1);
             for utility in UTILITIES {
                 let params =
-                    KccParams::new(k.min(profiles.len())).utility(utility).normalised(normalised);
+                    Kcc::new(k.min(profiles.len())).utility(utility).normalised(normalised);
                 let problem = Problem::new(&profiles, &params);
                 let start = problem.start(&mut run.rng(Stream::Restart(0)), &run).unwrap();
                 let went = problem.follow(start, 0.0, &run).unwrap();
@@ -539,7 +441,7 @@ mod tests {
         fn entropy_is_conditional_entropy(ensemble in ensembles(Kinds::PLAIN, 15, 4)) {
             let profiles = profiles(&ensemble);
             let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
-            let params = KccParams::new(2);
+            let params = Kcc::new(2);
             let problem = Problem::new(&profiles, &params);
             let n = profiles.total_weight();
             let mut expected = 0.0;
@@ -576,7 +478,7 @@ mod tests {
         ];
         let profiles = profiles(&hard_ensemble(&members));
         for utility in UTILITIES {
-            let kcc = KccParams::new(3).utility(utility).check().unwrap();
+            let kcc = Kcc::new(3).utility(utility);
             let consensus = combine(&profiles, &kcc, None, &Run::new(0)).unwrap();
             let expected = [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some);
             assert_eq!(consensus.object_labels(&profiles), expected, "{utility:?}");
@@ -585,11 +487,11 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused() {
-        assert!(KccParams::new(0).check().is_err());
-        assert!(KccParams::new(2).restarts(0).check().is_err());
-        assert!(KccParams::new(2).max_iter(0).check().is_err());
+        assert!(Kcc::new(0).check().is_err());
+        assert!(Kcc::new(2).restarts(0).check().is_err());
+        assert!(Kcc::new(2).max_iter(0).check().is_err());
         for bad in [1.0, 0.0, f64::NAN, f64::INFINITY] {
-            assert!(KccParams::new(2).p(bad).check().is_err());
+            assert!(Kcc::new(2).p(bad).check().is_err());
         }
     }
 
@@ -598,14 +500,14 @@ mod tests {
     fn many_profiles_start_on_a_sample() {
         let profiles = profiles(&three_noisy_clusters(15_000, 3));
         assert!(profiles.len() > STARTED);
-        let method = KccParams::new(3).restarts(4).check().unwrap();
+        let method = Kcc::new(3).restarts(4);
         let on =
             |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
         let found = on(2);
         assert_eq!(found, on(1));
         // All profiles in every start fit hardly better.
         let run = Run::new(1);
-        let (whole, _) = method.best_of_starts(&Problem::new(&profiles, &method.0), &run).unwrap();
+        let (whole, _) = method.best_of_starts(&Problem::new(&profiles, &method), &run).unwrap();
         let objective = found.convergence.objective.unwrap();
         assert!(objective < 1.001 * whole.objective(), "{objective} {}", whole.objective());
         assert!(found.convergence.iterations < whole.trace.len());

@@ -28,15 +28,13 @@
 use rayon::prelude::*;
 
 use crate::base::correlation;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::rng::Stream;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about local search.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -48,75 +46,23 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "5",
-            help: "starts: the best member, then random pivots; what disagrees least is kept",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "100",
-            help: "largest number of sweeps over all objects",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: LocalSearch::PARAMETERS,
     time: "O(t u k r)",
     memory: "O(u + k K)",
-    build: |_, settings| {
-        let mut params = LocalSearchParams::new();
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: LocalSearch::of,
 };
 
-/// Parameters of [local search](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LocalSearchParams {
-    restarts: usize,
-    max_iter: usize,
-}
-
-impl Default for LocalSearchParams {
-    fn default() -> Self {
-        Self::new()
+params! {
+    /// [Local search](self): correlation clustering by moves of one object at a time to where it
+    /// disagrees least.
+    pub struct LocalSearch(): INFO {
+        /// Starts: the best member, then random pivots; what disagrees least is kept.
+        restarts: usize = 5, at_least(1.0);
+        /// Largest number of sweeps over all objects.
+        max_iter: usize = 100, at_least(1.0);
     }
 }
-
-impl LocalSearchParams {
-    /// Five starts, at most 100 sweeps each.
-    pub fn new() -> Self {
-        LocalSearchParams { restarts: 5, max_iter: 100 }
-    }
-
-    setters! {
-        /// How many starts are tried, at least 1.
-        restarts: usize,
-
-        /// The largest number of sweeps, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<LocalSearch> {
-        for (name, count) in [("restarts", self.restarts), ("max_iter", self.max_iter)] {
-            if count == 0 {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
-        Ok(LocalSearch(self))
-    }
-}
-
-/// Local search with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LocalSearch(LocalSearchParams);
 
 /// Where one start ended.
 struct End {
@@ -127,23 +73,15 @@ struct End {
 }
 
 impl ConsensusMethod for LocalSearch {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        None
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, starts) = (shape.u as u64, self.0.restarts as u64);
+        let (u, starts) = (shape.u as u64, self.restarts as u64);
         // How many clusters there will be is not known; far more than members have would be odd.
         let clusters = (4 * shape.total_clusters / shape.r.max(1) + 16).min(shape.u) as u64;
         starts * (24 * u + clusters * (8 * (shape.total_clusters + shape.r) as u64 + 64))
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        run.tick("local search", 0, Some(self.0.restarts as u64))?;
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.tick("local search", 0, Some(self.restarts as u64))?;
         let search = |i: usize| {
             let from = match start {
                 Some(labels) => labels.to_vec(),
@@ -151,11 +89,11 @@ impl ConsensusMethod for LocalSearch {
                 None => correlation::pivot(profiles, &mut run.rng(Stream::Restart(i as u64)), run)?,
             };
             let (labels, sweeps, settled) =
-                correlation::local_search(profiles, &from, self.0.max_iter, run)?;
+                correlation::local_search(profiles, &from, self.max_iter, run)?;
             Ok(End { disagreement: profiles.disagreement(&labels), labels, sweeps, settled })
         };
         // From one given start there is one way.
-        let starts = if start.is_some() { 1 } else { self.0.restarts };
+        let starts = if start.is_some() { 1 } else { self.restarts };
         let ends: Vec<End> = (0..starts).into_par_iter().map(search).collect::<Result<_>>()?;
         let all: Vec<f64> = ends.iter().map(|end| end.disagreement).collect();
         // Sums over pairs that differ by rounding are equal.
@@ -204,7 +142,7 @@ mod tests {
         #[test]
         fn small_ensembles_are_solved(ensemble in ensembles(Kinds::PLAIN, 6, 5)) {
             let profiles = profiles(&ensemble);
-            let method = LocalSearchParams::new().restarts(40).check().unwrap();
+            let method = LocalSearch::new().restarts(40);
             let found = combine(&profiles, &method, None, &Run::new(0).threads(1)).unwrap();
             let u = profiles.len() as u32;
             let mut least = f64::INFINITY;
@@ -227,7 +165,7 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused() {
-        assert!(LocalSearchParams::new().restarts(0).check().is_err());
-        assert!(LocalSearchParams::new().max_iter(0).check().is_err());
+        assert!(LocalSearch::new().restarts(0).check().is_err());
+        assert!(LocalSearch::new().max_iter(0).check().is_err());
     }
 }

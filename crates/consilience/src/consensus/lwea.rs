@@ -31,15 +31,13 @@
 //!
 //! Time $O(u r^2 + u^2 r)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is small.
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{above, params};
 use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
 use crate::ensemble::{ProfileMember, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about locally weighted evidence accumulation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -51,75 +49,31 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("an absent label agrees with none"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "theta",
-        range: "theta > 0",
-        default: "0.4",
-        help: "how much uncertain clusters still count; the larger, the more",
-    }],
+    offers: Offers::TREE,
+    parameters: Lwea::PARAMETERS,
     time: "O(u^2 r)",
     memory: "O(K^2 + u K)",
-    build: |k, settings| {
-        let mut params = LweaParams::new(k.ok_or(Error::NeedsK { method: "lwea" })?);
-        if let Some(theta) = settings.real("theta")? {
-            params = params.theta(theta);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Lwea::of,
 };
 
-/// Parameters of [LWEA](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LweaParams {
-    k: usize,
-    theta: f64,
-}
-
-impl LweaParams {
-    /// `k` clusters, $\theta = 0.4$ as in the paper.
-    pub fn new(k: usize) -> Self {
-        LweaParams { k, theta: 0.4 }
-    }
-
-    setters! {
-        /// How much uncertain clusters still count, above 0.
-        theta: f64,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Lwea> {
-        if self.k == 0 {
-            return Err(Error::parameter("k", "at least 1", 0));
-        }
-        // A comparison alone would let NaN through.
-        if !self.theta.is_finite() || self.theta <= 0.0 {
-            return Err(Error::parameter("theta", "finite and above 0", self.theta));
-        }
-        Ok(Lwea(self))
+params! {
+    /// [LWEA](self): locally weighted evidence accumulation: average link, clusters weighted by
+    /// their certainty.
+    pub struct Lwea(k): INFO {
+        /// How much uncertain clusters still count; the larger, the more.
+        theta: f64 = 0.4, above(0.0);
     }
 }
-
-/// LWEA with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lwea(LweaParams);
 
 impl ConsensusMethod for Lwea {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let gram = 8 * (shape.total_clusters as u64).pow(2);
         gram.max(average_link_cost(shape, shape.r))
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
-        let evidence = Evidence::new(profiles, self.0.theta);
+        let evidence = Evidence::new(profiles, self.theta);
         let joins = average_link(
             profiles.weights(),
             |s, out| evidence.row(s, out),
@@ -127,7 +81,7 @@ impl ConsensusMethod for Lwea {
             |s| evidence.entries(s),
             run,
         )?;
-        let mut consensus = cut_tree(profiles.len(), &joins, self.0.k, run);
+        let mut consensus = cut_tree(profiles.len(), &joins, self.k, run);
         consensus.diagnostics.push("certainty", Value::Members(evidence.certainty()));
         Ok(consensus)
     }
@@ -242,7 +196,7 @@ mod tests {
     fn uncertain_members_are_told() {
         let members = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2], [0, 1, 1, 0, 0, 1]];
         let profiles = profiles(&hard_ensemble(&members));
-        let lwea = LweaParams::new(3).check().unwrap();
+        let lwea = Lwea::new(3);
         let consensus = combine(&profiles, &lwea, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 1, 1, 2, 2].map(Some));
         let Some(Value::Members(certainty)) = consensus.diagnostics.get("certainty") else {
@@ -254,9 +208,9 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused() {
-        assert!(LweaParams::new(0).check().is_err());
+        assert!(Lwea::new(0).check().is_err());
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(LweaParams::new(2).theta(bad).check().is_err());
+            assert!(Lwea::new(2).theta(bad).check().is_err());
         }
     }
 }

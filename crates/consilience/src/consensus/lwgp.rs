@@ -27,14 +27,12 @@
 //! Time $O(u r^2 + K^3 + u r k)$ and k-means on $u \times k$ rows; memory $O(K^2 + u k)$.
 
 use crate::base::{SpectralParams, spectral_cost};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{above, at_least, params};
 use crate::ensemble::{Factor, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about locally weighted graph partitioning.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -48,94 +46,42 @@ pub(super) static INFO: MethodInfo = MethodInfo {
         "an object is joined to the clusters it is known to be in; entropies are of known labels",
     ),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "theta",
-            range: "theta > 0",
-            default: "0.4",
-            help: "the larger, the less the uncertainty of a cluster counts",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means on the embedding; the best is kept",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Lwgp::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = LwgpParams::new(k.ok_or(Error::NeedsK { method: "lwgp" })?);
-        if let Some(theta) = settings.real("theta")? {
-            params = params.theta(theta);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Lwgp::of,
 };
 
-/// Parameters of [LWGP](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LwgpParams {
-    k: usize,
-    theta: f64,
-    restarts: usize,
+params! {
+    /// [LWGP](self): locally weighted graph partitioning: objects and clusters parted together,
+    /// uncertain clusters counting less.
+    pub struct Lwgp(k): INFO {
+        /// The larger, the less the uncertainty of a cluster counts.
+        theta: f64 = 0.4, above(0.0);
+        /// Starts of k-means on the embedding; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
 }
 
-impl LwgpParams {
-    /// `k` clusters, $\theta = 0.4$, ten starts of k-means.
-    pub fn new(k: usize) -> Self {
-        LwgpParams { k, theta: 0.4, restarts: 10 }
-    }
-
-    setters! {
-        /// How little the uncertainty of a cluster counts, above 0.
-        theta: f64,
-
-        /// How many starts of k-means are tried on the embedding, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Lwgp> {
-        if !self.theta.is_finite() || self.theta <= 0.0 {
-            return Err(Error::parameter("theta", "finite and above 0", self.theta));
-        }
-        self.spectral().check()?;
-        Ok(Lwgp(self))
-    }
-
+impl Lwgp {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// LWGP with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lwgp(LwgpParams);
-
 impl ConsensusMethod for Lwgp {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let overlaps = (shape.total_clusters as u64).pow(2);
-        spectral_cost(shape.u, shape.total_clusters, self.0.k) + 8 * overlaps
+        spectral_cost(shape.u, shape.total_clusters, self.k) + 8 * overlaps
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("uncertainty of clusters", 0, Some(2))?;
-        let index = cluster_index(profiles, self.0.theta);
+        let index = cluster_index(profiles, self.theta);
         run.tick("bipartite cut", 1, Some(2))?;
         let factor = Factor::bipartite(profiles, &index);
-        let fit = self.0.spectral().check()?.fit_factor(&factor, run)?;
+        let fit = self.spectral().check()?.fit_factor(&factor, run)?;
         let mean = |h: usize| {
             let clusters = profiles.members()[h].clusters.clone();
             index[clusters.clone()].iter().sum::<f64>() / clusters.len() as f64
@@ -170,7 +116,7 @@ mod tests {
     #[test]
     fn seven_objects_of_strehl_and_ghosh_are_combined() {
         let profiles = profiles(&strehl_and_ghosh());
-        let method = LwgpParams::new(3).check().unwrap();
+        let method = Lwgp::new(3);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
     }

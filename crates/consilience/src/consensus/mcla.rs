@@ -28,17 +28,15 @@
 //!
 //! Time $O(u r^2 + K^2 + u r k)$ and the cut; memory $O(K^2 + u k)$.
 
-use crate::consensus::balanced::{check_imbalance, report};
+use crate::consensus::balanced::report;
 use crate::consensus::competition::compete;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, NO_CLUSTER};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::Graph;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about meta-clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -50,77 +48,36 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "imbalance",
-        range: "imbalance >= 0",
-        default: "0.03",
-        help: "how much heavier than the mean a meta-cluster may be, as a share",
-    }],
+    offers: Offers::MEMBERSHIP,
+    parameters: Mcla::PARAMETERS,
     time: "O(u r^2 + K^2 + u r k), and the cut of a graph of K vertices",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = MclaParams::new(k.ok_or(Error::NeedsK { method: "mcla" })?);
-        if let Some(imbalance) = settings.real("imbalance")? {
-            params = params.imbalance(imbalance);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Mcla::of,
 };
 
-/// Parameters of [MCLA](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MclaParams {
-    k: usize,
-    imbalance: f64,
-}
-
-impl MclaParams {
-    /// At most `k` clusters, 3 % imbalance.
-    pub fn new(k: usize) -> Self {
-        MclaParams { k, imbalance: 0.03 }
-    }
-
-    setters! {
-        /// How much heavier than the mean a meta-cluster may be, as a share, at least 0.
-        imbalance: f64,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Mcla> {
-        if self.k == 0 {
-            return Err(Error::parameter("k", "at least 1", self.k));
-        }
-        check_imbalance(self.imbalance)?;
-        Ok(Mcla(self))
+params! {
+    /// [MCLA](self): meta-clustering: similar clusters of all members are joined, and then
+    /// compete for the objects.
+    pub struct Mcla(k): INFO {
+        /// How much heavier than the mean a meta-cluster may be, as a share.
+        imbalance: f64 = 0.03, at_least(0.0);
     }
 }
-
-/// MCLA with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mcla(MclaParams);
 
 impl ConsensusMethod for Mcla {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.k as u64);
         // The overlaps, the graph and its copy for METIS or as a hypergraph; associations.
         100 * all * all + 8 * (2 * u * k + 2 * all * k + 4 * u)
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("meta-graph", 0, Some(3))?;
         let told = telling(profiles);
-        let k = self.0.k.min(told.len());
+        let k = self.k.min(told.len());
         let graph = meta_graph(profiles, &told);
         run.tick("meta-clusters", 1, Some(3))?;
-        let parts = graph.partition(k, self.0.imbalance, run)?;
+        let parts = graph.partition(k, self.imbalance, run)?;
         run.tick("competition", 2, Some(3))?;
         let mut meta = vec![NO_CLUSTER; profiles.n_clusters()];
         told.iter().zip(&parts.labels).for_each(|(&c, &label)| meta[c] = label);
@@ -162,7 +119,7 @@ mod tests {
 
     fn mcla(ensemble: &Ensemble, k: usize) -> (Profiles, Consensus) {
         let profiles = profiles(ensemble);
-        let method = MclaParams::new(k).check().unwrap();
+        let method = Mcla::new(k);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         (profiles, consensus)
     }

@@ -1,6 +1,7 @@
 //! The trait that every method implements, and the table of all methods.
 
 use crate::consensus::outcome::Consensus;
+use crate::consensus::params::ParameterInfo;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
     anmi_greedy, bce, best_member, cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
@@ -11,29 +12,32 @@ use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::run::Run;
 
-/// Combines the members of an ensemble into one clustering.
-///
-/// Implementors are *checked* parameter sets: a value of the type is proof that its parameters are
-/// in range, so `fit` can only fail because of the data.
-pub trait ConsensusMethod: Send + Sync {
+/// What a method's declaration gives: which method it is, and parameters that can be checked.
+pub trait Declared {
     /// The method's row in [`METHODS`].
     fn info(&self) -> &'static MethodInfo;
 
     /// The number of clusters asked for, if one was.
     fn k(&self) -> Option<usize>;
 
-    /// How many bytes `fit` will hold at its peak, beyond the profiles.
+    /// Refuses parameters out of range, whatever the data.
+    fn check(&self) -> Result<()>;
+}
+
+/// Combines the members of an ensemble into one clustering.
+pub trait ConsensusMethod: Declared + Send + Sync {
+    /// How many bytes `solve` will hold at its peak, beyond the profiles.
     fn cost(&self, shape: &Shape) -> u64;
 
-    /// Computes the consensus of `profiles`.
+    /// Computes the consensus of `profiles`; parameters are in range and the memory is granted.
     ///
-    /// `start`, if given, is one label a profile from which an iterative method starts instead of
+    /// `start`, if given, is one label per profile from which an iterative method starts instead of
     /// at random. Equal profiles, parameters and seeds give bit-equal results, whatever the number
     /// of threads. Clusters may be numbered in any way, and some may be empty: [`combine`] puts
     /// that in order.
     ///
     /// [`combine`]: crate::consensus::combine
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus>;
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus>;
 }
 
 /// The size of a problem, from which a method says how much memory it will need.
@@ -116,6 +120,9 @@ pub struct MethodInfo {
     pub missing: Option<&'static str>,
     /// Whether it can start from a given clustering.
     pub takes_start: bool,
+    /// What its answer has besides labels.
+    #[serde(rename = "gives")]
+    pub offers: Offers,
     /// Its parameters besides k.
     pub parameters: &'static [ParameterInfo],
     /// Its cost in time: u profiles, r members, k clusters, K clusters of all members, t iterations.
@@ -127,17 +134,27 @@ pub struct MethodInfo {
     pub build: fn(Option<usize>, &Settings) -> Result<Box<dyn ConsensusMethod>>,
 }
 
-/// What there is to know about a parameter.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub struct ParameterInfo {
-    /// The name in `--set NAME=VALUE`.
-    pub name: &'static str,
-    /// The values it may have.
-    pub range: &'static str,
-    /// The value it has if not set.
-    pub default: &'static str,
-    /// What it does.
-    pub help: &'static str,
+/// What a method's answer has besides labels and confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Offers {
+    /// A soft consensus.
+    pub membership: bool,
+    /// A correspondence for every member.
+    pub correspondences: bool,
+    /// A tree of merges.
+    pub dendrogram: bool,
+    /// A consensus matrix of its own.
+    pub affinity: bool,
+}
+
+impl Offers {
+    /// Nothing besides labels.
+    pub(super) const LABELS: Offers =
+        Offers { membership: false, correspondences: false, dendrogram: false, affinity: false };
+    /// A soft consensus.
+    pub(super) const MEMBERSHIP: Offers = Offers { membership: true, ..Offers::LABELS };
+    /// A tree of merges.
+    pub(super) const TREE: Offers = Offers { dendrogram: true, ..Offers::LABELS };
 }
 
 /// All consensus methods, by name.
@@ -192,6 +209,13 @@ pub fn method(name: &str) -> Result<&'static MethodInfo> {
 }
 
 impl MethodInfo {
+    /// The parameters in force, by name: the defaults, overlaid by what is set.
+    pub fn in_force(&self, settings: &Settings) -> Vec<(&'static str, String)> {
+        let value =
+            |p: &ParameterInfo| settings.text(p.name).map_or_else(|| p.default(), str::to_owned);
+        self.parameters.iter().map(|p| (p.name, value(p))).collect()
+    }
+
     /// The method with `k` clusters and these settings, checked.
     pub fn with(&self, k: Option<usize>, settings: &Settings) -> Result<Box<dyn ConsensusMethod>> {
         if let Some(name) = settings.names().find(|&s| self.parameters.iter().all(|p| p.name != s))

@@ -32,15 +32,13 @@
 use rayon::prelude::*;
 
 use crate::base::correlation;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::rng::Stream;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about clustering by pivots.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -52,76 +50,31 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "restarts",
-        range: "restarts >= 1",
-        default: "10",
-        help: "how often pivots are drawn; what disagrees least is kept",
-    }],
+    offers: Offers::LABELS,
+    parameters: Pivot::PARAMETERS,
     time: "O(t u k r)",
     memory: "O(t u)",
-    build: |_, settings| {
-        let mut params = PivotParams::new();
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Pivot::of,
 };
 
-/// Parameters of [clustering by pivots](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PivotParams {
-    restarts: usize,
-}
-
-impl Default for PivotParams {
-    fn default() -> Self {
-        Self::new()
+params! {
+    /// [Clustering by pivots](self): correlation clustering by random pivots: each takes with it
+    /// what the majority puts together.
+    pub struct Pivot(): INFO {
+        /// How often pivots are drawn; what disagrees least is kept.
+        restarts: usize = 10, at_least(1.0);
     }
 }
-
-impl PivotParams {
-    /// The best of ten draws.
-    pub fn new() -> Self {
-        PivotParams { restarts: 10 }
-    }
-
-    setters! {
-        /// How often pivots are drawn, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Pivot> {
-        if self.restarts == 0 {
-            return Err(Error::parameter("restarts", "at least 1", 0));
-        }
-        Ok(Pivot(self))
-    }
-}
-
-/// Clustering by pivots with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pivot(PivotParams);
 
 impl ConsensusMethod for Pivot {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        None
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, starts) = (shape.u as u64, self.0.restarts as u64);
+        let (u, starts) = (shape.u as u64, self.restarts as u64);
         starts * (16 * u + 16 * (shape.total_clusters + shape.r) as u64)
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        run.tick("pivots", 0, Some(self.0.restarts as u64))?;
-        let draws = (0..self.0.restarts as u64).into_par_iter().map(|i| {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        run.tick("pivots", 0, Some(self.restarts as u64))?;
+        let draws = (0..self.restarts as u64).into_par_iter().map(|i| {
             let labels = correlation::pivot(profiles, &mut run.rng(Stream::Restart(i)), run)?;
             Ok((profiles.disagreement(&labels), labels))
         });
@@ -154,7 +107,7 @@ mod tests {
     fn the_majority_is_followed() {
         let members = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 0]];
         let profiles = profiles(&hard_ensemble(&members));
-        let pivot = PivotParams::new().check().unwrap();
+        let pivot = Pivot::new();
         let consensus = combine(&profiles, &pivot, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 1].map(Some));
         // Object 2 with {0, 1}: the second member objects five times over pairs; object 5 with
@@ -164,6 +117,6 @@ mod tests {
 
     #[test]
     fn no_draws_are_refused() {
-        assert!(PivotParams::new().restarts(0).check().is_err());
+        assert!(Pivot::new().restarts(0).check().is_err());
     }
 }

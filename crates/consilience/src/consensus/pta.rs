@@ -28,14 +28,12 @@
 //! Time $O(u^2 r + t u^3)$, memory six $u \times u$ matrices.
 
 use crate::base::linkage::{self, Dense, Link};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
-use crate::consensus::settings::Settings;
+use crate::consensus::params::{at_least, params};
 use crate::consensus::tree::cut_tree;
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::trajectory_cosines;
 use crate::run::Run;
 
@@ -49,103 +47,43 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "neighbours",
-            range: "neighbours >= 1",
-            default: "half the root of the number of profiles, at most 20",
-            help: "how many elite neighbours a group of equal objects has, but for ties",
-        },
-        ParameterInfo {
-            name: "steps",
-            range: "steps >= 1",
-            default: "half the root of the number of profiles, at most 20",
-            help: "how far the random walks go",
-        },
-    ],
+    offers: Offers::TREE,
+    parameters: Pta::PARAMETERS,
     time: "O(u^2 r + t u^3)",
     memory: "O(u^2): six matrices of u x u",
-    build: |k, settings| Ok(Box::new(PtaParams::from_settings(k, settings)?.check()?)),
+    build: Pta::of,
 };
 
-/// Parameters of [PTA](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PtaParams {
-    k: usize,
-    neighbours: Option<usize>,
-    steps: Option<usize>,
-}
-
-impl PtaParams {
-    /// `k` clusters; neighbours and steps both half the root of the number of profiles, at most 20,
-    /// as the authors set them.
-    pub fn new(k: usize) -> Self {
-        PtaParams { k, neighbours: None, steps: None }
-    }
-
-    fn from_settings(k: Option<usize>, settings: &Settings) -> Result<Self> {
-        let k = k.ok_or(Error::NeedsK { method: "pta" })?;
-        let neighbours = settings.integer("neighbours")?;
-        Ok(PtaParams { k, neighbours, steps: settings.integer("steps")? })
-    }
-
-    /// How many elite neighbours a profile has, at least 1.
-    #[must_use]
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = Some(neighbours);
-        self
-    }
-
-    /// How far the walks go, at least 1.
-    #[must_use]
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = Some(steps);
-        self
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Pta> {
-        let counts = [("k", Some(self.k)), ("neighbours", self.neighbours), ("steps", self.steps)];
-        for (name, count) in counts {
-            if count == Some(0) {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
-        Ok(Pta(self))
+params! {
+    /// [PTA](self): probability trajectories: average link by random walks among elite
+    /// neighbours.
+    pub struct Pta(k): INFO {
+        /// How many elite neighbours a group of equal objects has, but for ties.
+        neighbours: Option<usize> = "half the root of the number of profiles, at most 20", at_least(1.0);
+        /// How far the random walks go.
+        steps: Option<usize> = "half the root of the number of profiles, at most 20", at_least(1.0);
     }
 }
-
-/// PTA with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pta(PtaParams);
 
 impl ConsensusMethod for Pta {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let u = shape.u as u64;
         6 * 8 * u * u + 64 * u
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("probability trajectories", 0, None)?;
         let u = profiles.len();
         let usual = profiles.usual_walk();
-        let neighbours = self.0.neighbours.unwrap_or(usual);
-        let steps = self.0.steps.unwrap_or(usual);
+        let neighbours = self.neighbours.unwrap_or(usual);
+        let steps = self.steps.unwrap_or(usual);
         let walk = profiles.elite_walk(neighbours);
         let similarity = trajectory_cosines(&walk, steps, run)?;
         drop(walk);
         // Groups are compared by the mean over microclusters, whatever their sizes.
         let row = |s: usize, out: &mut [f64]| out.copy_from_slice(similarity.row(s));
         let joins = linkage::chain(Dense::new(&vec![1.0; u], Link::Average, 1.0, row), run)?;
-        let mut consensus = cut_tree(u, &joins, self.0.k, run);
+        let mut consensus = cut_tree(u, &joins, self.k, run);
         consensus.diagnostics.push("neighbours", Value::Integer(neighbours as i64));
         consensus.diagnostics.push("steps", Value::Integer(steps as i64));
         Ok(consensus)
@@ -163,7 +101,7 @@ mod tests {
         let members =
             [[0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1, 2, 2]];
         let profiles = profiles(&hard_ensemble(&members));
-        let pta = PtaParams::new(3).check().unwrap();
+        let pta = Pta::new(3);
         let consensus = combine(&profiles, &pta, None, &Run::new(0)).unwrap();
         let labels = consensus.object_labels(&profiles);
         assert!(labels[0] == labels[1] && labels[3] == labels[4] && labels[6] == labels[7]);
@@ -172,8 +110,8 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused() {
-        assert!(PtaParams::new(0).check().is_err());
-        assert!(PtaParams::new(2).steps(0).check().is_err());
-        assert!(PtaParams::new(2).neighbours(0).check().is_err());
+        assert!(Pta::new(0).check().is_err());
+        assert!(Pta::new(2).steps(0).check().is_err());
+        assert!(Pta::new(2).neighbours(0).check().is_err());
     }
 }

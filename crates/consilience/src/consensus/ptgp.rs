@@ -38,15 +38,13 @@
 use rayon::prelude::*;
 
 use crate::base::{SpectralParams, cost_of_order};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, product, symmetric_product_into, trajectory_cosines};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about partitioning by probability trajectories.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -58,124 +56,50 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "neighbours",
-            range: "neighbours >= 1",
-            default: "half the root of the number of profiles, at most 20",
-            help: "how many elite neighbours a group of equal objects has, but for ties",
-        },
-        ParameterInfo {
-            name: "steps",
-            range: "steps >= 1",
-            default: "half the root of the number of profiles, at most 20",
-            help: "how far the random walks go",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means on the embedding; the best is kept",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Ptgp::PARAMETERS,
     time: "O(u^2 r + t u^3 + u K^2 + K^3)",
     memory: "O(u^2 + K^2): six matrices of u x u",
-    build: |k, settings| {
-        let mut params = PtgpParams::new(k.ok_or(Error::NeedsK { method: "ptgp" })?);
-        if let Some(neighbours) = settings.integer("neighbours")? {
-            params = params.neighbours(neighbours);
-        }
-        if let Some(steps) = settings.integer("steps")? {
-            params = params.steps(steps);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Ptgp::of,
 };
 
-/// Parameters of [PTGP](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PtgpParams {
-    k: usize,
-    neighbours: Option<usize>,
-    steps: Option<usize>,
-    restarts: usize,
+params! {
+    /// [PTGP](self): probability trajectories: groups of equal objects and clusters parted
+    /// together by the normalised cut.
+    pub struct Ptgp(k): INFO {
+        /// How many elite neighbours a group of equal objects has, but for ties.
+        neighbours: Option<usize> = "half the root of the number of profiles, at most 20", at_least(1.0);
+        /// How far the random walks go.
+        steps: Option<usize> = "half the root of the number of profiles, at most 20", at_least(1.0);
+        /// Starts of k-means on the embedding; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
 }
 
-impl PtgpParams {
-    /// `k` clusters, ten starts of k-means; neighbours and steps both half the root of the number of
-    /// profiles, at most 20, as the authors set them.
-    pub fn new(k: usize) -> Self {
-        PtgpParams { k, neighbours: None, steps: None, restarts: 10 }
-    }
-
-    /// How many elite neighbours a profile has, at least 1.
-    #[must_use]
-    pub fn neighbours(mut self, neighbours: usize) -> Self {
-        self.neighbours = Some(neighbours);
-        self
-    }
-
-    /// How far the walks go, at least 1.
-    #[must_use]
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = Some(steps);
-        self
-    }
-
-    setters! {
-        /// How many starts of k-means are tried on the embedding, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Ptgp> {
-        for (name, count) in [("neighbours", self.neighbours), ("steps", self.steps)] {
-            if count == Some(0) {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
-        self.spectral().check()?;
-        Ok(Ptgp(self))
-    }
-
+impl Ptgp {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// PTGP with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ptgp(PtgpParams);
-
 impl ConsensusMethod for Ptgp {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, all) = (shape.u as u64, shape.total_clusters as u64);
-        let spectral = cost_of_order(shape.total_clusters, shape.u, self.0.k);
+        let spectral = cost_of_order(shape.total_clusters, shape.u, self.k);
         8 * (6 * u * u + 2 * u * all + 8 * u) + spectral
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("probability trajectories", 0, Some(2))?;
         let u = profiles.len();
         let usual = profiles.usual_walk();
-        let neighbours = self.0.neighbours.unwrap_or(usual);
-        let steps = self.0.steps.unwrap_or(usual);
+        let neighbours = self.neighbours.unwrap_or(usual);
+        let steps = self.steps.unwrap_or(usual);
         let similarity = trajectory_cosines(&profiles.elite_walk(neighbours), steps, run)?;
         let edges = edges(profiles, &similarity);
         drop(similarity);
         run.tick("bipartite cut", 1, Some(2))?;
-        let spectral = self.0.spectral().check()?;
+        let spectral = self.spectral().check()?;
         let scaled = scaled(edges);
         let mut gram = Matrix::zeros(scaled.ncols(), scaled.ncols());
         symmetric_product_into(&mut gram, scaled.as_faer().transpose(), scaled.as_faer());
@@ -264,7 +188,7 @@ mod tests {
         let members =
             [[0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1, 2, 2]];
         let profiles = profiles(&hard_ensemble(&members));
-        let ptgp = PtgpParams::new(3).check().unwrap();
+        let ptgp = Ptgp::new(3);
         let consensus = combine(&profiles, &ptgp, None, &Run::new(0)).unwrap();
         let labels = consensus.object_labels(&profiles);
         assert!(labels[0] == labels[1] && labels[3] == labels[4] && labels[6] == labels[7]);
@@ -281,6 +205,6 @@ mod tests {
             assert!(build(name, "0").is_err(), "{name}");
             assert_eq!(build(name, "3"), Ok(()));
         }
-        assert!(PtgpParams::new(0).check().is_err());
+        assert!(Ptgp::new(0).check().is_err());
     }
 }

@@ -31,14 +31,12 @@
 //! $O(u \log k + K k)$.
 
 use crate::base::{Effort, RowKMeans, Rows};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about QMI.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -49,89 +47,33 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("a missing label counts as the mean of its columns"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "restarts",
-            range: ">= 1",
-            default: "10",
-            help: "starts, by turns at random objects and at objects far apart; the one of least squares \
-                   within clusters wins",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: ">= 1",
-            default: "300",
-            help: "largest number of iterations a restart",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Qmi::PARAMETERS,
     time: "O(t u r k) a restart",
     memory: "O(u log k + K k)",
-    build: |k, settings| {
-        let mut params = QmiParams::new(k.ok_or(Error::NeedsK { method: "qmi" })?);
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Qmi::of,
 };
 
-/// Parameters of [QMI](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QmiParams {
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-}
-
-impl QmiParams {
-    /// `k` clusters, the best of ten starts.
-    pub fn new(k: usize) -> Self {
-        QmiParams { k, restarts: 10, max_iter: 300 }
-    }
-
-    setters! {
-        /// The number of starts, at least 1; the least sum of squares wins.
-        restarts: usize,
-
-        /// The largest number of iterations a restart, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Qmi> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        Ok(Qmi(self))
+params! {
+    /// [QMI](self): quadratic mutual information: k-means on the labels as binary columns.
+    pub struct Qmi(k): INFO {
+        /// Starts, by turns at random objects and at objects far apart; the one of least squares
+        /// within clusters wins.
+        restarts: usize = 10, at_least(1.0);
+        /// Largest number of iterations a restart.
+        max_iter: usize = 300, at_least(1.0);
     }
 }
-
-/// QMI with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Qmi(QmiParams);
 
 impl ConsensusMethod for Qmi {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.0.k)
+        RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.k)
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
-        let rows = RowKMeans::new(profiles, Rows::Labels, self.0.k);
-        let effort = Effort { restarts: self.0.restarts, max_iter: self.0.max_iter };
+        let rows = RowKMeans::new(profiles, Rows::Labels, self.k);
+        let effort = Effort { restarts: self.restarts, max_iter: self.max_iter };
         let (fit, ends) = rows.fit(start, effort, run)?;
         let utility = (rows.total_square() - fit.inertia()) / profiles.total_weight();
         let mut diagnostics = Diagnostics::default();
@@ -145,7 +87,7 @@ impl ConsensusMethod for Qmi {
                 stop: fit.stop,
             },
             diagnostics,
-            ..Consensus::from_labels(fit.labels, self.0.k)
+            ..Consensus::from_labels(fit.labels, self.k)
         })
     }
 }
@@ -174,14 +116,14 @@ mod tests {
     }
 
     fn fit(profiles: &Profiles, k: usize, start: Option<&[u32]>) -> Consensus {
-        QmiParams::new(k).check().unwrap().fit(profiles, start, &Run::new(1)).unwrap()
+        Qmi::new(k).solve(profiles, start, &Run::new(1)).unwrap()
     }
 
     #[test]
     fn refuses_zero() {
-        assert!(QmiParams::new(0).check().is_err());
-        assert!(QmiParams::new(2).restarts(0).check().is_err());
-        assert!(QmiParams::new(2).max_iter(0).check().is_err());
+        assert!(Qmi::new(0).check().is_err());
+        assert!(Qmi::new(2).restarts(0).check().is_err());
+        assert!(Qmi::new(2).max_iter(0).check().is_err());
     }
 
     proptest! {

@@ -26,8 +26,9 @@
 
 use rayon::prelude::*;
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, OnSoft, Shape};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
+use crate::consensus::params::params;
 use crate::ensemble::{Contingency, FEW_CLUSTERS, Profiles, first_of_largest};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, max_assignment};
@@ -47,10 +48,11 @@ pub(super) static RELABEL_VOTE: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some(MISSING),
     takes_start: true,
-    parameters: &[],
+    offers: Offers::LABELS,
+    parameters: RelabelVote::PARAMETERS,
     time: "O(u (r^2 + k) + r k^3)",
     memory: "O(u + K^2)",
-    build: |_, _| Ok(Box::new(RelabelVote(Reference::MostTypical))),
+    build: |k, settings| RelabelVote::of(Reference::MostTypical, k, settings),
 };
 
 /// What there is to know about BagClust1.
@@ -58,7 +60,7 @@ pub(super) static BAGCLUST: MethodInfo = MethodInfo {
     name: "bagclust",
     title: "BagClust1: bootstrap members matched to a clustering of all objects, then a plurality vote",
     time: "O(u (r + k) + r k^3)",
-    build: |_, _| Ok(Box::new(RelabelVote(Reference::MostComplete))),
+    build: |k, settings| RelabelVote::of(Reference::MostComplete, k, settings),
     ..RELABEL_VOTE
 };
 
@@ -71,36 +73,31 @@ pub enum Reference {
     MostComplete,
 }
 
-/// [Relabelling and voting](self).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RelabelVote(pub Reference);
-
-impl ConsensusMethod for RelabelVote {
-    fn info(&self) -> &'static MethodInfo {
-        match self.0 {
+params! {
+    /// [Relabelling and voting](self): names matched to a reference, then a plurality vote.
+    pub struct RelabelVote(reference: Reference): |own| {
+        match own.reference {
             Reference::MostTypical => &RELABEL_VOTE,
             Reference::MostComplete => &BAGCLUST,
         }
-    }
+    } {}
+}
 
-    fn k(&self) -> Option<usize> {
-        None
-    }
-
+impl ConsensusMethod for RelabelVote {
     fn cost(&self, shape: &Shape) -> u64 {
         let overlaps = shape.total_clusters.min(FEW_CLUSTERS).pow(2).min(shape.u * shape.r) as u64;
         // A table of more cells than objects is made by sorting pairs of labels.
         8 * overlaps + 40 * shape.u as u64
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let mut diagnostics = Diagnostics::default();
         let mut tables = Tables::new(profiles);
         let reference = if let Some(start) = start {
             diagnostics.push("reference", Value::Text("the given start".to_owned()));
             Names::Given(start)
         } else {
-            let h = self.reference(&mut tables, run)?;
+            let h = self.find_reference(&mut tables, run)?;
             let name = profiles.members()[h].name.clone();
             diagnostics.push("reference", Value::Text(name));
             Names::Member(h)
@@ -130,14 +127,14 @@ enum Names<'a> {
 }
 
 impl RelabelVote {
-    fn reference(self, tables: &mut Tables<'_>, run: &Run) -> Result<usize> {
+    fn find_reference(&self, tables: &mut Tables<'_>, run: &Run) -> Result<usize> {
         let profiles = tables.profiles;
         let r = profiles.n_members();
         let labelled = |h: usize| -> f64 {
             let known = (0..profiles.len()).filter(|&s| profiles.is_labelled(s, h));
             known.map(|s| profiles.weights()[s]).sum()
         };
-        let candidates: Vec<usize> = match self.0 {
+        let candidates: Vec<usize> = match self.reference {
             Reference::MostTypical => (0..r).collect(),
             Reference::MostComplete => {
                 let labelled: Vec<f64> = (0..r).map(labelled).collect();
@@ -255,7 +252,7 @@ mod tests {
             [1, 1, 0, 0, 0, 0, 2, 2, 2], // the third object strays
         ];
         let profiles = profiles(&hard_ensemble(&members));
-        let method = RelabelVote(Reference::MostTypical);
+        let method = RelabelVote::new(Reference::MostTypical);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         let labels = consensus.object_labels(&profiles);
         assert_eq!(labels, [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some));
@@ -270,7 +267,7 @@ mod tests {
         let b = HardMember::from_integers("b", [None, Some(1), Some(1), Some(1), Some(2), Some(2)]);
         let ensemble = Ensemble::new(vec![a.into(), whole.into(), b.into()]).unwrap();
         let profiles = profiles(&ensemble);
-        let method = RelabelVote(Reference::MostComplete);
+        let method = RelabelVote::new(Reference::MostComplete);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.diagnostics.get("reference"), Some(&Value::Text("whole".into())));
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 1].map(Some));
@@ -279,7 +276,7 @@ mod tests {
     #[test]
     fn a_given_start_gives_the_names() {
         let profiles = profiles(&hard_ensemble(&[[0, 0, 0, 0], [0, 0, 1, 1]]));
-        let method = RelabelVote(Reference::MostTypical);
+        let method = RelabelVote::new(Reference::MostTypical);
         let start = [0, 0, 1, 1].map(Some);
         let consensus = combine(&profiles, &method, Some(&start), &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), start);

@@ -18,14 +18,12 @@
 //!
 //! Time $O(u)$ for full support of complete labels, $O(u^2 r)$ otherwise; memory $O(u)$.
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
+use crate::consensus::params::{above, params};
 use crate::ensemble::{CoAssociation, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// Shares of votes closer than this to the support count as reaching it.
 const ROUNDING: f64 = 1e-12;
@@ -40,76 +38,30 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "support",
-        range: "0 < support <= 1",
-        default: "1",
-        help: "the share of members that must put every two objects of a group together",
-    }],
+    offers: Offers::LABELS,
+    parameters: RobustClusters::PARAMETERS,
     time: "O(u) for full support of complete labels, else O(u^2 r)",
     memory: "O(u)",
-    build: |_, settings| {
-        let mut params = RobustClustersParams::new();
-        if let Some(support) = settings.real("support")? {
-            params = params.support(support);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: RobustClusters::of,
 };
 
-/// Parameters of [robust clusters](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RobustClustersParams {
-    support: f64,
-}
-
-impl Default for RobustClustersParams {
-    fn default() -> Self {
-        Self::new()
+params! {
+    /// [Robust clusters](self): groups that (nearly) all members agree on; the rest stays
+    /// unassigned.
+    pub struct RobustClusters(): INFO {
+        /// The share of members that must put every two objects of a group together.
+        support: f64 = 1.0, above(0.0).at_most(1.0);
     }
 }
-
-impl RobustClustersParams {
-    /// Full support.
-    pub fn new() -> Self {
-        RobustClustersParams { support: 1.0 }
-    }
-
-    setters! {
-        /// The share of members, above 0 and at most 1, that must put every pair of a group
-        /// together.
-        support: f64,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<RobustClusters> {
-        if !(self.support > 0.0 && self.support <= 1.0) {
-            return Err(Error::parameter("support", "above 0 and at most 1", self.support));
-        }
-        Ok(RobustClusters(self))
-    }
-}
-
-/// Robust clusters with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RobustClusters(RobustClustersParams);
 
 impl ConsensusMethod for RobustClusters {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        None
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         32 * shape.u as u64
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
-        let groups = if self.0.support == 1.0 && !profiles.has_missing() {
+        let groups = if self.support == 1.0 && !profiles.has_missing() {
             (0..profiles.len()).map(|s| vec![s]).collect()
         } else {
             self.greedy(profiles, run)?
@@ -139,7 +91,7 @@ impl RobustClusters {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (done, s) in order.into_iter().enumerate() {
             run.tick("growing groups", done as u64, Some(profiles.len() as u64))?;
-            let agrees = |t: &usize| co.get(s, *t) >= self.0.support - ROUNDING;
+            let agrees = |t: &usize| co.get(s, *t) >= self.support - ROUNDING;
             match groups.iter_mut().find(|group| group.iter().all(agrees)) {
                 Some(group) => group.push(s),
                 None => groups.push(vec![s]),
@@ -157,7 +109,7 @@ mod tests {
 
     fn labels(members: &[[i64; 7]], support: f64) -> Vec<Option<u32>> {
         let profiles = profiles(&hard_ensemble(members));
-        let method = RobustClustersParams::new().support(support).check().unwrap();
+        let method = RobustClusters::new().support(support);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         consensus.object_labels(&profiles)
     }
@@ -177,7 +129,7 @@ mod tests {
     #[test]
     fn refuses_a_support_that_is_no_share() {
         for bad in [0.0, -0.5, 1.5, f64::NAN] {
-            assert!(RobustClustersParams::new().support(bad).check().is_err());
+            assert!(RobustClusters::new().support(bad).check().is_err());
         }
     }
 }

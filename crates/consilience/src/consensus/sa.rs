@@ -39,14 +39,12 @@
 
 use crate::base::{SpectralParams, cost_of_order, spectral_cost, spectrum};
 use crate::choose_k::{cumulative_shares, dominating};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{above, at_least, params};
 use crate::ensemble::{Factor, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about spectral aggregation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -57,125 +55,59 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none; affinities are scaled as cosines"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "epsilon",
-            range: "0 < epsilon < 1",
-            default: "0.8",
-            help: "k is the number of largest eigenvalues that together exceed this share of all",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means on the embedding; the best is kept",
-        },
-        ParameterInfo {
-            name: "zero_diagonal",
-            range: "true or false",
-            default: "false",
-            help: "leave out an object's affinity with itself, as Ng, Jordan and Weiss do",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Sa::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = SaParams::new(k);
-        if let Some(epsilon) = settings.real("epsilon")? {
-            params = params.epsilon(epsilon);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(zero) = settings.flag("zero_diagonal")? {
-            params = params.zero_diagonal(zero);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Sa::of,
 };
 
-/// Parameters of [spectral aggregation](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SaParams {
-    k: Option<usize>,
-    epsilon: f64,
-    restarts: usize,
-    zero_diagonal: bool,
+params! {
+    /// [Spectral aggregation](self): spectral aggregation: spectral clustering of the co-
+    /// association matrix, with k from its eigenvalues.
+    pub struct Sa(k?): INFO {
+        /// K is the number of largest eigenvalues that together exceed this share of all.
+        epsilon: f64 = 0.8, above(0.0).below(1.0);
+        /// Starts of k-means on the embedding; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+        /// Leave out an object's affinity with itself, as Ng, Jordan and Weiss do.
+        zero_diagonal: bool = false;
+    }
 }
 
-impl SaParams {
-    /// `k` clusters, or as many as there are dominating eigenvalues.
-    pub fn new(k: Option<usize>) -> Self {
-        SaParams { k, epsilon: 0.8, restarts: 10, zero_diagonal: false }
-    }
-
-    setters! {
-        /// The share $\epsilon$ in (0, 1) of the trace that the dominating eigenvalues exceed.
-        epsilon: f64,
-
-        /// How many starts of k-means are tried on the embedding, at least 1.
-        restarts: usize,
-
-        /// Whether an object's affinity with itself is left out in the clustering.
-        zero_diagonal: bool,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Sa> {
-        // A comparison alone would let NaN through.
-        if !(self.epsilon > 0.0 && self.epsilon < 1.0) {
-            return Err(Error::parameter("epsilon", "above 0 and below 1", self.epsilon));
-        }
-        self.spectral(self.k.unwrap_or(1)).check()?;
-        Ok(Sa(self))
-    }
-
+impl Sa {
     fn spectral(&self, k: usize) -> SpectralParams {
         SpectralParams::new(k).restarts(self.restarts).zero_diagonal(self.zero_diagonal)
     }
 }
 
-/// Spectral aggregation with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sa(SaParams);
-
 impl ConsensusMethod for Sa {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        self.0.k
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         // Where the number of clusters is not known it is seldom above this.
-        let k = self.0.k.unwrap_or(32);
-        if self.0.zero_diagonal {
+        let k = self.k.unwrap_or(32);
+        if self.zero_diagonal {
             return cost_of_order(shape.u, shape.u, k);
         }
         spectral_cost(shape.u, shape.total_clusters, k)
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let factor = Factor::coassociation(profiles);
         run.tick("eigenvalues", 0, Some(3))?;
         let enough = |values: &[f64], trace: f64| {
-            self.0
-                .k
-                .map_or(dominating(values, trace, self.0.epsilon).is_some(), |k| values.len() >= k)
+            self.k.map_or(dominating(values, trace, self.epsilon).is_some(), |k| values.len() >= k)
         };
         let (values, trace) = spectrum(&factor, enough, run)?;
         // An epsilon so near to 1 that rounding hides the last eigenvalues takes them all.
-        let found = dominating(&values, trace, self.0.epsilon).unwrap_or(values.len());
-        let k = self.0.k.unwrap_or(found);
+        let found = dominating(&values, trace, self.epsilon).unwrap_or(values.len());
+        let k = self.k.unwrap_or(found);
 
         run.tick("spectral clustering", 1, Some(3))?;
-        let fit = self.0.spectral(k).check()?.fit_factor(&factor, run)?;
+        let fit = self.spectral(k).check()?.fit_factor(&factor, run)?;
         let mut consensus = Consensus::from_labels(fit.labels, fit.k);
         let diagnostics = &mut consensus.diagnostics;
         diagnostics.push("dominating eigenvalues", Value::Integer(found as i64));
-        diagnostics.push("epsilon", Value::Number(self.0.epsilon));
+        diagnostics.push("epsilon", Value::Number(self.epsilon));
         diagnostics.push("cumulative shares", Value::List(cumulative_shares(&values, trace)));
         diagnostics.push("eigenvalues", Value::List(values));
         diagnostics.push("normalised eigenvalues", Value::List(fit.values));
@@ -195,7 +127,7 @@ mod tests {
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     fn sa(profiles: &Profiles, k: Option<usize>) -> Consensus {
-        let method = SaParams::new(k).check().unwrap();
+        let method = Sa { k, ..Sa::new() };
         combine(profiles, &method, None, &Run::new(0)).unwrap()
     }
 
@@ -278,7 +210,7 @@ mod tests {
         let profiles = profiles(&noisy(3000, 0.5));
         assert!(profiles.len() > 1500);
         let on = |threads| {
-            let method = SaParams::new(None).check().unwrap();
+            let method = Sa::new();
             combine(&profiles, &method, None, &Run::new(3).threads(threads)).unwrap()
         };
         assert_eq!(on(1), on(2));

@@ -29,16 +29,14 @@
 use rayon::prelude::*;
 
 use crate::base::{FITS_HELD, best_of_restarts, far_apart};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::{Profiles, drawn_for};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
@@ -58,96 +56,41 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts; the best is kept",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "100",
-            help: "the largest number of iterations of a start",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Sec::PARAMETERS,
     time: "O(t u r k)",
     memory: "O(u k + K k)",
-    build: |k, settings| {
-        let mut params = SecParams::new(k.ok_or(Error::NeedsK { method: "sec" })?);
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Sec::of,
 };
 
-/// Parameters of [SEC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SecParams {
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-}
-
-impl SecParams {
-    /// At most `k` clusters, ten starts of at most 100 iterations.
-    pub fn new(k: usize) -> Self {
-        SecParams { k, restarts: 10, max_iter: 100 }
-    }
-
-    setters! {
-        /// How many starts are tried, at least 1.
-        restarts: usize,
-
-        /// The largest number of iterations of a start, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Sec> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        Ok(Sec(self))
+params! {
+    /// [SEC](self): spectral ensemble clustering: the normalised cut of the co-association matrix
+    /// as weighted k-means.
+    pub struct Sec(k): INFO {
+        /// Starts; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+        /// The largest number of iterations of a start.
+        max_iter: usize = 100, at_least(1.0);
     }
 }
-
-/// SEC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sec(SecParams);
 
 impl ConsensusMethod for Sec {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.k as u64);
         let partial_sums = u.div_ceil(8192) * all * k;
         8 * (3 * u + FITS_HELD * (u * (k + 4) + 6 * all * k + partial_sums))
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
         let problem = Problem::new(profiles);
-        let (best, ends) = match drawn_for(self.0.k, profiles, STARTED) {
+        let (best, ends) = match drawn_for(self.k, profiles, STARTED) {
             Some((rows, weights)) => {
                 let some = profiles.selected(&rows, weights);
                 let of_some = Problem::new(&some);
                 let (best, ends) = self.best_of_starts(&of_some, run)?;
-                let centres = of_some.centres(&best.labels, self.0.k);
-                (problem.descend(centres, self.0.max_iter, run)?, ends)
+                let centres = of_some.centres(&best.labels, self.k);
+                (problem.descend(centres, self.max_iter, run)?, ends)
             }
             None => self.best_of_starts(&problem, run)?,
         };
@@ -162,7 +105,7 @@ impl ConsensusMethod for Sec {
                 stop: best.stop,
                 trace: best.trace,
             },
-            ..Consensus::from_labels(best.labels, self.0.k)
+            ..Consensus::from_labels(best.labels, self.k)
         })
     }
 }
@@ -170,9 +113,9 @@ impl ConsensusMethod for Sec {
 impl Sec {
     /// The best of all starts, and the objectives of all.
     fn best_of_starts(&self, problem: &Problem<'_>, run: &Run) -> Result<(Fit, Vec<f64>)> {
-        let fit = |i: usize| problem.fit(self.0.k, self.0.max_iter, i as u64, run);
+        let fit = |i: usize| problem.fit(self.k, self.max_iter, i as u64, run);
         let score = |fit: &Fit| -fit.objective();
-        best_of_restarts("weighted k-means", self.0.restarts, run, fit, score)
+        best_of_restarts("weighted k-means", self.restarts, run, fit, score)
     }
 }
 
@@ -360,7 +303,7 @@ mod tests {
     #[test]
     fn seven_objects_of_strehl_and_ghosh_are_combined() {
         let profiles = profiles(&strehl_and_ghosh());
-        let method = SecParams::new(3).check().unwrap();
+        let method = Sec::new(3);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
     }
@@ -425,7 +368,7 @@ mod tests {
         };
         let ensemble = Ensemble::new(vec![member("m"), member("n")]).unwrap();
         let profiles = profiles(&ensemble);
-        let method = SecParams::new(3).check().unwrap();
+        let method = Sec::new(3);
         let found = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(found.convergence.stop, Stop::Converged);
         let labels = found.object_labels(&profiles);
@@ -440,7 +383,7 @@ mod tests {
         };
         assert!(build("restarts").is_err());
         assert!(build("max_iter").is_err());
-        assert!(SecParams::new(0).check().is_err());
+        assert!(Sec::new(0).check().is_err());
     }
 
     /// More profiles than take part in every start.
@@ -448,7 +391,7 @@ mod tests {
     fn many_profiles_start_on_a_sample() {
         let profiles = profiles(&three_noisy_clusters(15_000, 3));
         assert!(profiles.len() > STARTED);
-        let method = SecParams::new(3).restarts(4).check().unwrap();
+        let method = Sec::new(3).restarts(4);
         let on =
             |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
         let found = on(2);

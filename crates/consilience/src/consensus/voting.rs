@@ -31,14 +31,12 @@
 //! Time $O(u^2 r)$, 64 pairs at once, less where blocks of profiles have few labels in common;
 //! memory $O(u r)$. No pair is stored.
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{Parameter, Range, params};
 use crate::ensemble::{Majority, NO_PROFILE, Profiles, agreement, agreement_cost};
 use crate::error::Result;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about majority voting.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -49,72 +47,43 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: false,
-    parameters: &[ParameterInfo {
-        name: "threshold",
-        range: "0 <= threshold < 1, a decimal or a fraction",
-        default: "0.5",
-        help: "two objects are joined when more than this share of the members that label both agree",
-    }],
+    offers: Offers::LABELS,
+    parameters: Voting::PARAMETERS,
     time: "O(u^2 r), 64 pairs at once",
     memory: "O(u r)",
-    build: |_, settings| {
-        let mut params = VotingParams::new();
-        if let Some(text) = settings.text("threshold") {
-            params = params.threshold(text.parse()?);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Voting::of,
 };
 
-/// Parameters of [majority voting](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VotingParams {
-    threshold: Majority,
-}
-
-impl Default for VotingParams {
-    fn default() -> Self {
-        Self::new()
+params! {
+    /// [Majority voting](self): majority voting: components of the graph of pairs that most
+    /// members join.
+    pub struct Voting(): INFO {
+        /// Two objects are joined when more than this share of the members that label both agree.
+        threshold: Majority = Majority::HALF;
     }
 }
 
-impl VotingParams {
-    /// The paper's majority: more than half.
-    pub fn new() -> Self {
-        VotingParams { threshold: Majority::HALF }
+impl Parameter for Majority {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
     }
 
-    setters! {
-        /// The share of agreeing members above which two objects are joined.
-        threshold: Majority,
+    fn spell(&self) -> String {
+        self.share().to_string()
     }
 
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Voting> {
-        // A `Majority` is in range by construction.
-        Ok(Voting(self))
+    fn values(_: &Range) -> String {
+        "at least 0 and below 1, as a decimal or a fraction".to_owned()
     }
 }
-
-/// Majority voting with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Voting(VotingParams);
 
 impl ConsensusMethod for Voting {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        None
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         agreement_cost(shape.u, shape.r, shape.total_clusters)
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let found = agreement(profiles, self.0.threshold, run)?;
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let found = agreement(profiles, self.threshold, run)?;
         let (mut profiles_in, mut objects_in) =
             (vec![0; found.n_components], vec![0; found.n_components]);
         found.components.iter().for_each(|&c| profiles_in[c as usize] += 1);
@@ -145,7 +114,7 @@ mod tests {
 
     fn vote(ensemble: &Ensemble, threshold: Majority) -> (Profiles, Consensus) {
         let profiles = profiles(ensemble);
-        let voting = VotingParams::new().threshold(threshold).check().unwrap();
+        let voting = Voting::new().threshold(threshold);
         let consensus = combine(&profiles, &voting, None, &Run::new(0)).unwrap();
         (profiles, consensus)
     }

@@ -39,15 +39,13 @@
 use rayon::prelude::*;
 
 use crate::base::SpectralParams;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
+use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, product};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about weighted connected triples.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -59,98 +57,46 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label is associated with no cluster"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "decay",
-            range: "0 <= decay <= 1",
-            default: "0.9",
-            help: "the largest association of an object with a cluster that is not its own",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means on the embedding; the best is kept",
-        },
-    ],
+    offers: Offers::LABELS,
+    parameters: Wct::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: |k, settings| {
-        let mut params = WctParams::new(k.ok_or(Error::NeedsK { method: "wct" })?);
-        if let Some(decay) = settings.real("decay")? {
-            params = params.decay(decay);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Wct::of,
 };
 
-/// Parameters of [WCT](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WctParams {
-    k: usize,
-    decay: f64,
-    restarts: usize,
+params! {
+    /// [WCT](self): link-based cluster ensemble: associations filled in by weighted connected
+    /// triples, parted spectrally.
+    pub struct Wct(k): INFO {
+        /// The largest association of an object with a cluster that is not its own.
+        decay: f64 = 0.9, at_least(0.0).at_most(1.0);
+        /// Starts of k-means on the embedding; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
 }
 
-impl WctParams {
-    /// `k` clusters, decay 0.9.
-    pub fn new(k: usize) -> Self {
-        WctParams { k, decay: 0.9, restarts: 10 }
-    }
-
-    setters! {
-        /// The largest association with a cluster that is not an object's own, in [0, 1].
-        decay: f64,
-
-        /// How many starts of k-means are tried on the embedding, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Wct> {
-        if !(0.0..=1.0).contains(&self.decay) {
-            return Err(Error::parameter("decay", "from 0 to 1", self.decay));
-        }
-        self.spectral().check()?;
-        Ok(Wct(self))
-    }
-
+impl Wct {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// WCT with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wct(WctParams);
-
 impl ConsensusMethod for Wct {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, k) = (shape.u as u64, self.0.k.min(shape.u) as u64);
+        let (u, k) = (shape.u as u64, self.k.min(shape.u) as u64);
         let all = shape.total_clusters as u64;
         8 * (10 * all * all + u * (3 * k + 8))
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("connected triples", 0, None)?;
         let weights = profiles.weights();
         let jaccard = Profiles::jaccard_of_clusters(profiles.gram(weights));
-        let t = associations(profiles, &jaccard, self.0.decay);
+        let t = associations(profiles, &jaccard, self.decay);
         drop(jaccard);
         run.tick("bipartite cut", 0, None)?;
         let graph = Bipartite::new(profiles, t);
-        let fit = self.0.spectral().check()?.fit_through(
+        let fit = self.spectral().check()?.fit_through(
             graph.gram(),
             |turn| graph.rows(turn),
             weights,
@@ -302,17 +248,17 @@ mod tests {
         let members =
             [[0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2, 2, 2]];
         let profiles = profiles(&hard_ensemble(&members));
-        let wct = WctParams::new(3).check().unwrap();
+        let wct = Wct::new(3);
         let consensus = combine(&profiles, &wct, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 1, 2, 2].map(Some));
     }
 
     #[test]
     fn values_out_of_range_are_refused() {
-        assert!(WctParams::new(0).check().is_err());
-        assert!(WctParams::new(2).restarts(0).check().is_err());
+        assert!(Wct::new(0).check().is_err());
+        assert!(Wct::new(2).restarts(0).check().is_err());
         for bad in [-0.1, 1.1, f64::NAN] {
-            assert!(WctParams::new(2).decay(bad).check().is_err());
+            assert!(Wct::new(2).decay(bad).check().is_err());
         }
     }
 }

@@ -60,6 +60,11 @@ impl Majority {
         Ok(Majority { p: p / divisor, q: q / divisor })
     }
 
+    /// The share as a number.
+    pub(crate) fn share(self) -> f64 {
+        f64::from(self.p) / f64::from(self.q)
+    }
+
     /// Whether `votes` of `both` votes join a pair: $q v > p b$.
     pub fn joins(self, votes: u32, both: u32) -> bool {
         u64::from(self.q) * u64::from(votes) > u64::from(self.p) * u64::from(both)

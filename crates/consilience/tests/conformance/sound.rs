@@ -1,6 +1,6 @@
 //! What every answer must look like.
 
-use consilience::consensus::{MethodInfo, NO_CLUSTER, Value};
+use consilience::consensus::{MethodInfo, NO_CLUSTER, Offers, Value};
 use consilience::ensemble::NO_PROFILE;
 use consilience::linalg::Matrix;
 
@@ -14,6 +14,15 @@ pub(crate) fn sound(fit: &Fit, info: &MethodInfo, k: Option<usize>) -> Result<()
     if c.labels.len() != u || c.confidence.len() != u {
         let lengths = (c.labels.len(), c.confidence.len());
         return Err(format!("{lengths:?} labels and confidences of {u} profiles"));
+    }
+    let offers = Offers {
+        membership: c.membership.is_some(),
+        correspondences: c.correspondences.is_some(),
+        dendrogram: c.dendrogram.is_some(),
+        affinity: c.affinity.is_some(),
+    };
+    if offers != info.offers {
+        return Err(format!("offers {:?}, but gives {offers:?}", info.offers));
     }
     numbering(fit, info)?;
     if let Some(k) = k {

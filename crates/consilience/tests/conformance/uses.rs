@@ -123,17 +123,18 @@ pub(crate) fn documented_defaults_are_the_defaults(
     for k in ks(info, 3) {
         let unset = fit(&draft, info, k)?.consensus;
         for parameter in info.parameters {
-            let settings = Settings::from_iter([(parameter.name, parameter.default)]);
+            let default = parameter.default();
+            let settings = Settings::from_iter([(parameter.name, default.as_str())]);
             let method = match info.with(k, &settings) {
                 Ok(method) => method,
                 // A default that depends on the data, like n / k, is told in words.
-                Err(_) if parameter.default.parse::<f64>().is_err() => continue,
+                Err(_) if default.parse::<f64>().is_err() => continue,
                 Err(error) => return Err(format!("refuses its own default: {error}")),
             };
             let set =
                 combine(&profiles, method.as_ref(), None, &run()).map_err(|e| e.to_string())?;
             if set != unset {
-                let (name, default) = (parameter.name, parameter.default);
+                let name = parameter.name;
                 return Err(format!("k {k:?}: {name}={default} is not the default"));
             }
         }

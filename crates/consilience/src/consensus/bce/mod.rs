@@ -72,16 +72,14 @@ use self::alpha::improve_alpha;
 use self::object::{LANES, Lane, Object};
 use self::visits::THINNED;
 use crate::base::{FITS_HELD, RowKMeans, Rows, best_of_restarts, grouped};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::params::{above, at_least, params};
 use crate::ensemble::{Profiles, argmax, heaviest, points_for, sample_for};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// Changes of $\gamma_{ih}$ up to this end the sweeps over an object. Rounding decides which sweep is the
 /// last where a change is this small, so it must be far below what anyone looks at.
@@ -118,153 +116,54 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("left out of the likelihood"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "restarts",
-            range: ">= 1",
-            default: "10",
-            help: "starts, random but for the last of several, which is that of k-means; after 20 \
-                   steps (ten of more than 2,048 distinct objects) the one of highest bound goes on",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: ">= 1",
-            default: "200",
-            help: "largest number of steps",
-        },
-        ParameterInfo {
-            name: "tol",
-            range: ">= 0",
-            default: "1e-6",
-            help: "stop when a step gains less than this, relative to the bound; ten times this of \
-                   more than 2,048 distinct objects, two hundred times of more than 37,000",
-        },
-        ParameterInfo {
-            name: "sweeps",
-            range: ">= 1",
-            default: "5",
-            help: "largest number of sweeps over an object within a step; of more than 2,048 distinct \
-                   objects at least 30 in the first",
-        },
-        ParameterInfo {
-            name: "smoothing",
-            range: "> 0",
-            default: "1e-6",
-            help: "what is added to every count of labels, in mean weights of a distinct object",
-        },
-    ],
+    offers: Offers::MEMBERSHIP,
+    parameters: Bce::PARAMETERS,
     time: "O(t s u r k) a restart, s sweeps a step",
     memory: "O(u (k + r) + K k)",
-    build: |k, settings| {
-        let mut params = BceParams::new(k.ok_or(Error::NeedsK { method: "bce" })?);
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        if let Some(tol) = settings.real("tol")? {
-            params = params.tol(tol);
-        }
-        if let Some(sweeps) = settings.integer("sweeps")? {
-            params = params.sweeps(sweeps);
-        }
-        if let Some(smoothing) = settings.real("smoothing")? {
-            params = params.smoothing(smoothing);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Bce::of,
 };
 
-/// Parameters of [BCE](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BceParams {
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-    tol: f64,
-    sweeps: usize,
-    smoothing: f64,
-}
-
-impl BceParams {
-    /// `k` clusters, the best of ten starts.
-    pub fn new(k: usize) -> Self {
-        BceParams { k, restarts: 10, max_iter: 200, tol: 1e-6, sweeps: 5, smoothing: 1e-6 }
-    }
-
-    setters! {
-        /// The number of starts, at least 1, random but for the last of several; the one of highest bound
-        /// after 20 steps goes on.
-        restarts: usize,
-
-        /// The largest number of steps, at least 1.
-        max_iter: usize,
-
-        /// The relative gain of the bound, at least 0, below which it stops; ten or two hundred
-        /// times that where it starts on a sample.
-        tol: f64,
-
-        /// The largest number of sweeps over an object within a step, at least 1.
-        sweeps: usize,
-
-        /// What is added to every count of labels, above 0, in mean weights of a distinct object.
-        smoothing: f64,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Bce> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-            ("sweeps", self.sweeps),
-        ])?;
-        // `< 0.0` alone would let NaN through.
-        if !self.tol.is_finite() || self.tol < 0.0 {
-            return Err(Error::parameter("tol", "finite and >= 0", self.tol));
-        }
-        if !self.smoothing.is_finite() || self.smoothing <= 0.0 {
-            return Err(Error::parameter("smoothing", "finite and > 0", self.smoothing));
-        }
-        Ok(Bce(self))
+params! {
+    /// [BCE](self): Bayesian cluster ensembles: mixed memberships by variational inference.
+    pub struct Bce(k): INFO {
+        /// Starts, random but for the last of several, which is that of k-means; after 20 steps
+        /// (ten of more than 2,048 distinct objects) the one of highest bound goes on.
+        restarts: usize = 10, at_least(1.0);
+        /// Largest number of steps.
+        max_iter: usize = 200, at_least(1.0);
+        /// Stop when a step gains less than this, relative to the bound; ten times this of more
+        /// than 2,048 distinct objects, two hundred times of more than 37,000.
+        tol: f64 = 1e-6, at_least(0.0);
+        /// Largest number of sweeps over an object within a step; of more than 2,048 distinct
+        /// objects at least 30 in the first.
+        sweeps: usize = 5, at_least(1.0);
+        /// What is added to every count of labels, in mean weights of a distinct object.
+        smoothing: f64 = 1e-6, above(0.0);
     }
 }
-
-/// BCE with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bce(BceParams);
 
 impl ConsensusMethod for Bce {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let k = self.0.k as u64;
+        let k = self.k as u64;
         let a_fit = shape.u as u64 * k + 20 * shape.total_clusters as u64 * k;
         // Of many profiles the heaviest and the rest are copied.
         let fits = 8 * (FITS_HELD * a_fit + shape.u as u64 * k) + shape.copy();
-        fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.0.k))
+        fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.k))
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let alone = profiles.only_member_that_parts(self.0.k);
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let alone = profiles.only_member_that_parts(self.k);
         let start = start.or(alone.as_deref());
-        let restarts = if start.is_some() { 1 } else { self.0.restarts };
+        let restarts = if start.is_some() { 1 } else { self.restarts };
         let some = match start {
             Some(_) => Cow::Borrowed(profiles),
-            None => sample_for(self.0.k, profiles, STARTED),
+            None => sample_for(self.k, profiles, STARTED),
         };
         let on_sample = matches!(some, Cow::Owned(_));
         let quick = if on_sample { self.quick() } else { self.clone() };
         // Where labels are noisy, random starts are nearly alike for longer than they are followed.
         let by_kmeans = if restarts > 1 || on_sample {
-            Some(grouped(&some, self.0.k, restarts, run)?)
+            Some(grouped(&some, self.k, restarts, run)?)
         } else {
             None
         };
@@ -275,11 +174,11 @@ impl ConsensusMethod for Bce {
                 (None, Some(labels)) if restart == restarts - 1 => self.started(&some, labels),
                 _ => self.drawn(&some, run.rng(Stream::Restart(restart as u64))),
             };
-            quick.climb(&some, state, self.0.max_iter.min(beginning), run)
+            quick.climb(&some, state, self.max_iter.min(beginning), run)
         };
         let (mut best, bounds) =
             best_of_restarts("Bayesian ensemble", restarts, run, climb, Fit::bound)?;
-        let left = self.0.max_iter - best.trace.len();
+        let left = self.max_iter - best.trace.len();
         if best.stop == Stop::MaxIterations && left > 0 {
             let rest = quick.climb(&some, best.state, left, run)?;
             best.trace.extend(rest.trace);
@@ -288,11 +187,11 @@ impl ConsensusMethod for Bce {
         if on_sample {
             let model = best.state.model.blurred(profiles, some.len());
             let parts = heaviest(profiles, HEAVY);
-            let thinned = points_for(self.0.k, THINNED);
+            let thinned = points_for(self.k, THINNED);
             best = self.climb_by_visits(profiles, model, &parts, thinned, run)?;
         }
         let mut membership = best.state.gamma;
-        let rows = membership.as_mut_slice().par_chunks_exact_mut(self.0.k).with_min_len(CHUNK);
+        let rows = membership.as_mut_slice().par_chunks_exact_mut(self.k).with_min_len(CHUNK);
         let (labels, confidence) = rows
             .map(|row| {
                 let sum: f64 = row.iter().sum();
@@ -314,7 +213,7 @@ impl ConsensusMethod for Bce {
                 stop: best.stop,
             },
             diagnostics,
-            ..Consensus::from_labels(labels, self.0.k)
+            ..Consensus::from_labels(labels, self.k)
         })
     }
 }
@@ -369,7 +268,7 @@ struct Until {
 impl Bce {
     /// $\alpha = 1$, rows of $\beta$ drawn evenly from all distributions, $\gamma$ even.
     fn drawn(&self, profiles: &Profiles, mut rng: Rng) -> State {
-        let k = self.0.k;
+        let k = self.k;
         let mut beta = Matrix::zeros(profiles.n_clusters(), k);
         for member in profiles.members() {
             for h in 0..k {
@@ -386,7 +285,7 @@ impl Bce {
 
     /// A state near a given clustering; labels past `k` share the last cluster.
     fn started(&self, profiles: &Profiles, labels: &[u32]) -> State {
-        let k = self.0.k;
+        let k = self.k;
         let share = Matrix::from_fn(labels.len(), k, |s, h| {
             let own = (labels[s] as usize).min(k - 1) == h;
             START_BLUR / k as f64 + if own { 1.0 - START_BLUR } else { 0.0 }
@@ -409,12 +308,12 @@ impl Bce {
         let mut trace: Vec<f64> = Vec::new();
         let mut stop = Stop::MaxIterations;
         while trace.len() < max_iter {
-            let until = Until { sweeps: self.0.sweeps, settled: SETTLED };
+            let until = Until { sweeps: self.sweeps, settled: SETTLED };
             let sums = self.sweep(profiles, &state.model, &mut state.gamma, until, run)?;
             let bound = sums.bound + self.prior(profiles, &state.model.beta);
             let gain = trace.last().map_or(f64::INFINITY, |last| bound - last);
             trace.push(bound);
-            if gain <= self.0.tol * bound.abs() {
+            if gain <= self.tol * bound.abs() {
                 stop = Stop::Converged;
                 break;
             }
@@ -425,8 +324,8 @@ impl Bce {
 
     /// For the starts on a sample, which need not be exact.
     fn quick(&self) -> Self {
-        let sweeps = self.0.sweeps.min(SAMPLE_SWEEPS);
-        Bce(BceParams { sweeps, tol: SAMPLE_TOL * self.0.tol, ..self.0.clone() })
+        let sweeps = self.sweeps.min(SAMPLE_SWEEPS);
+        Bce { sweeps, tol: SAMPLE_TOL * self.tol, ..self.clone() }
     }
 
     /// The model that suits these sums best; $\alpha$ a few steps nearer.
@@ -442,18 +341,18 @@ impl Bce {
     }
 
     /// $\epsilon$.
-    fn smoothing(&self, profiles: &Profiles) -> f64 {
-        self.0.smoothing * profiles.total_weight() / profiles.len() as f64
+    fn epsilon(&self, profiles: &Profiles) -> f64 {
+        self.smoothing * profiles.total_weight() / profiles.len() as f64
     }
 
     /// What the smoothing adds to the bound.
     fn prior(&self, profiles: &Profiles, beta: &Matrix) -> f64 {
-        self.smoothing(profiles) * beta.as_slice().iter().map(|b| b.ln()).sum::<f64>()
+        self.epsilon(profiles) * beta.as_slice().iter().map(|b| b.ln()).sum::<f64>()
     }
 
     /// The tables $\beta$ that go with these sums of $\varphi$.
     fn beta(&self, profiles: &Profiles, by_cluster: &Matrix) -> Matrix {
-        let smoothing = self.smoothing(profiles);
+        let smoothing = self.epsilon(profiles);
         let mut beta = Matrix::from_fn(by_cluster.nrows(), by_cluster.ncols(), |c, h| {
             by_cluster[(c, h)] + smoothing
         });
@@ -472,7 +371,7 @@ impl Bce {
     ) -> Result<Sums> {
         // Chunks at a time, so that partial sums do not pile up; their number is fixed.
         const WAVE: usize = 32;
-        let (k, n_clusters) = (self.0.k, profiles.n_clusters());
+        let (k, n_clusters) = (self.k, profiles.n_clusters());
         let sweeps = Sweeps::new(model, profiles.is_hard(), until);
         let mut total =
             Sums { by_cluster: Matrix::zeros(n_clusters, k), log_theta: vec![0.0; k], bound: 0.0 };

@@ -14,20 +14,20 @@ use crate::testing::{
 
 #[test]
 fn refuses_zero_and_nan() {
-    let refused = |params: BceParams| assert!(params.check().is_err());
-    refused(BceParams::new(0));
-    refused(BceParams::new(2).restarts(0));
-    refused(BceParams::new(2).max_iter(0));
-    refused(BceParams::new(2).sweeps(0));
-    refused(BceParams::new(2).tol(f64::NAN));
-    refused(BceParams::new(2).smoothing(0.0));
-    refused(BceParams::new(2).smoothing(f64::INFINITY));
+    let refused = |params: Bce| assert!(params.check().is_err());
+    refused(Bce::new(0));
+    refused(Bce::new(2).restarts(0));
+    refused(Bce::new(2).max_iter(0));
+    refused(Bce::new(2).sweeps(0));
+    refused(Bce::new(2).tol(f64::NAN));
+    refused(Bce::new(2).smoothing(0.0));
+    refused(Bce::new(2).smoothing(f64::INFINITY));
 }
 
 #[test]
 fn agreeing_members_are_returned() {
     let profiles = profiles(&hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]));
-    let method = BceParams::new(3).check().unwrap();
+    let method = Bce::new(3);
     let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2].map(Some));
 }
@@ -36,7 +36,7 @@ fn agreeing_members_are_returned() {
 /// matrix.
 fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) -> f64 {
     let h_matrix = dense_incidence(profiles);
-    let k = bce.0.k;
+    let k = bce.k;
     let State { model: Model { alpha, beta }, gamma } = state;
     let mut bound = 0.0;
     for s in 0..profiles.len() {
@@ -68,7 +68,7 @@ fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) ->
 }
 
 fn until(bce: &Bce) -> Until {
-    Until { sweeps: bce.0.sweeps, settled: SETTLED }
+    Until { sweeps: bce.sweeps, settled: SETTLED }
 }
 
 proptest! {
@@ -77,9 +77,9 @@ proptest! {
     fn the_bound_never_falls(
         ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, sweeps in 1usize..5, seed: u64,
     ) {
-        let params = BceParams::new(k).restarts(2).tol(0.0).max_iter(30).sweeps(sweeps);
-        let bce = params.check().unwrap();
-        let fit = bce.fit(&profiles(&ensemble), None, &Run::new(seed).threads(1)).unwrap();
+        let params = Bce::new(k).restarts(2).tol(0.0).max_iter(30).sweeps(sweeps);
+        let bce = params;
+        let fit = bce.solve(&profiles(&ensemble), None, &Run::new(seed).threads(1)).unwrap();
         let trace = fit.convergence.trace;
         for pair in trace.windows(2) {
             // Rounding of gamma functions of arguments up to 1e4, whose logarithm is 1e5.
@@ -94,7 +94,7 @@ proptest! {
         thinned in 1usize..8, seed: u64,
     ) {
         let profiles = profiles(&ensemble);
-        let bce = BceParams::new(k).tol(0.0).max_iter(30).check().unwrap();
+        let bce = Bce::new(k).tol(0.0).max_iter(30);
         let run = Run::new(seed).threads(1);
         let model = bce.drawn(&profiles, run.rng(Stream::Data)).model.blurred(&profiles, 100);
         let parts = heaviest(&profiles, heavy);
@@ -114,7 +114,7 @@ proptest! {
         ensemble in ensembles(Kinds::ALL, 10, 4), k in 1usize..4, seed: u64,
     ) {
         let profiles = profiles(&ensemble);
-        let bce = BceParams::new(k).sweeps(1).check().unwrap();
+        let bce = Bce::new(k).sweeps(1);
         let run = Run::new(seed).threads(1);
         let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
         for _ in 0..3 {
@@ -131,7 +131,7 @@ proptest! {
     #[test]
     fn the_bound_is_below_the_evidence(ensemble in ensembles(Kinds::PLAIN, 3, 2), seed: u64) {
         let profiles = profiles(&ensemble);
-        let bce = BceParams::new(2).check().unwrap();
+        let bce = Bce::new(2);
         let run = Run::new(seed).threads(1);
         let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
         let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, until(&bce), &run).unwrap();
@@ -161,7 +161,7 @@ fn many_profiles_start_on_a_sample() {
     let n = 6000;
     let profiles = profiles(&three_noisy_clusters(n, 5));
     assert!(profiles.len() > HEAVY);
-    let method = BceParams::new(3).restarts(3).check().unwrap();
+    let method = Bce::new(3).restarts(3);
     let on = |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
     let found = on(2);
     assert_eq!(found, on(1));
@@ -171,7 +171,7 @@ fn many_profiles_start_on_a_sample() {
     // All profiles in every step come hardly higher, in more steps over all of them.
     let run = Run::new(1);
     let start = method.drawn(&profiles, run.rng(Stream::Restart(0)));
-    let whole = method.climb(&profiles, start, method.0.max_iter, &run).unwrap();
+    let whole = method.climb(&profiles, start, method.max_iter, &run).unwrap();
     assert!(found.convergence.iterations < whole.trace.len());
     let bound = found.convergence.objective.unwrap();
     assert!(bound > whole.bound() - 1e-3 * whole.bound().abs(), "{bound} {}", whole.bound());
@@ -181,7 +181,7 @@ fn many_profiles_start_on_a_sample() {
 #[test]
 fn profiles_that_stand_for_others_lead_to_the_same_model() {
     let profiles = profiles(&three_noisy_clusters(6000, 5));
-    let method = BceParams::new(3).check().unwrap();
+    let method = Bce::new(3);
     let run = Run::new(1);
     let parts = heaviest(&profiles, 500);
     let climb = |thinned: usize| {
@@ -216,7 +216,7 @@ fn a_start_from_kmeans_finds_what_noise_hides() {
     let ensemble = Ensemble::new((0..15).map(member).collect()).unwrap();
     let profiles = profiles(&ensemble);
     assert!(profiles.len() > STARTED);
-    let method = BceParams::new(k).check().unwrap();
+    let method = Bce::new(k);
     let found = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     let truth: Vec<u32> = (0..n as u32).map(|i| i % k as u32).collect();
     let labels: Vec<u32> = found.object_labels(&profiles).into_iter().map(Option::unwrap).collect();
@@ -229,7 +229,7 @@ fn a_start_from_kmeans_finds_what_noise_hides() {
 #[test]
 fn a_jump_finds_the_limit_of_even_steps() {
     let profiles = profiles(&three_noisy_clusters(300, 5));
-    let method = BceParams::new(3).check().unwrap();
+    let method = Bce::new(3);
     let run = Run::new(1);
     let mut state = method.drawn(&profiles, run.rng(Stream::Restart(0)));
     let limit = state.model.clone();

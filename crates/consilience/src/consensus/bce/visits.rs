@@ -91,7 +91,7 @@ impl Bce {
     ) -> Result<Fit> {
         let [heavy, light] = [&parts[0].profiles, &parts[1].profiles];
         let mut of_heavy = model.even(heavy);
-        let mut limits = Limits { max_iter: self.0.max_iter, tol: VISIT_TOL * self.0.tol };
+        let mut limits = Limits { max_iter: self.max_iter, tol: VISIT_TOL * self.tol };
         if light.len().div_ceil(2) > thinned {
             let some = sample(light, thinned);
             let found = self.visit(profiles, model, of_heavy, [heavy, &some], limits, run)?;
@@ -116,7 +116,7 @@ impl Bce {
         limits: Limits,
         run: &Run,
     ) -> Result<Visited> {
-        let [first, again] = [self.0.sweeps.max(FIRST_SWEEPS), self.0.sweeps]
+        let [first, again] = [self.sweeps.max(FIRST_SWEEPS), self.sweeps]
             .map(|sweeps| Until { sweeps, settled: NEARLY_SETTLED });
         let sweep = |profiles: &Profiles, model: &Model, gamma: &mut Matrix| {
             self.sweep(profiles, model, gamma, again, run)

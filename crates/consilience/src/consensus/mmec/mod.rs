@@ -58,16 +58,14 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::base::{FITS_HELD, RowKMeans, Rows, best_of_restarts, grouped};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{Profiles, argmax, heaviest, sample_for};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, exp_branchless, ln_branchless, vectorised};
 use crate::rng::Stream;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
@@ -98,144 +96,60 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("left out of the likelihood (or filled in by expectation: missing=expected)"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "restarts",
-            range: ">= 1",
-            default: "10",
-            help: "starts, random but for the last of several, which is that of k-means; the one of \
-                   highest likelihood wins",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: ">= 1",
-            default: "200",
-            help: "largest number of steps a restart",
-        },
-        ParameterInfo {
-            name: "tol",
-            range: ">= 0",
-            default: "1e-6",
-            help: "stop when a step gains less than this, relative to the log-likelihood",
-        },
-        ParameterInfo {
-            name: "missing",
-            range: "observed or expected",
-            default: "observed",
-            help: "leave missing labels out of the sums, or fill them in by their expectation",
-        },
-    ],
+    offers: Offers::MEMBERSHIP,
+    parameters: Mmec::PARAMETERS,
     time: "O(t u r k) a restart",
     memory: "O(u (k + r) + K k)",
-    build: |k, settings| {
-        let k = k.ok_or(Error::NeedsK { method: "mmec" })?;
-        let mut params = MmecParams::new(k);
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        if let Some(tol) = settings.real("tol")? {
-            params = params.tol(tol);
-        }
-        let words = [("observed", MissingLabels::Observed), ("expected", MissingLabels::Expected)];
-        if let Some(missing) = settings.choice("missing", &words)? {
-            params = params.missing(missing);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Mmec::of,
 };
 
-/// What a step does with missing labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingLabels {
-    /// Leaves them out of the sums.
-    Observed,
-    /// Fills them in by their expectation under the present tables, as the paper does.
-    Expected,
-}
-
-/// Parameters of [MMEC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MmecParams {
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-    tol: f64,
-    missing: MissingLabels,
-}
-
-impl MmecParams {
-    /// `k` components.
-    pub fn new(k: usize) -> Self {
-        MmecParams { k, restarts: 10, max_iter: 200, tol: 1e-6, missing: MissingLabels::Observed }
-    }
-
-    setters! {
-        /// The number of starts, at least 1, random but for the last of several; the highest likelihood
-        /// wins.
-        restarts: usize,
-
-        /// The largest number of steps a restart, at least 1.
-        max_iter: usize,
-
-        /// The relative gain of log-likelihood, at least 0, below which a restart stops.
-        tol: f64,
-
-        /// What a step does with missing labels.
-        missing: MissingLabels,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Mmec> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        // `< 0.0` alone would let NaN through.
-        if !self.tol.is_finite() || self.tol < 0.0 {
-            return Err(Error::parameter("tol", "finite and >= 0", self.tol));
-        }
-        Ok(Mmec(self))
+params! {
+    /// [MMEC](self): mixture of multinomials over label tuples, by expectation maximisation.
+    pub struct Mmec(k): INFO {
+        /// Starts, random but for the last of several, which is that of k-means; the one of highest
+        /// likelihood wins.
+        restarts: usize = 10, at_least(1.0);
+        /// Largest number of steps a restart.
+        max_iter: usize = 200, at_least(1.0);
+        /// Stop when a step gains less than this, relative to the log-likelihood.
+        tol: f64 = 1e-6, at_least(0.0);
+        /// Leave missing labels out of the sums, or fill them in by their expectation.
+        missing: MissingLabels = MissingLabels::Observed;
     }
 }
 
-/// MMEC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mmec(MmecParams);
+words! {
+    /// What a step does with missing labels.
+    pub enum MissingLabels {
+        /// Leaves them out of the sums.
+        Observed = "observed",
+        /// Fills them in by their expectation under the present tables, as the paper does.
+        Expected = "expected",
+    }
+}
 
 impl ConsensusMethod for Mmec {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         // The responsibilities that every run starts from, and tables with their partial sums; the
         // heaviest profiles and the rest.
-        let k = self.0.k as u64;
+        let k = self.k as u64;
         let fits =
             8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64) + shape.copy();
-        fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.0.k))
+        fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.k))
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let alone = profiles.only_member_that_parts(self.0.k);
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let alone = profiles.only_member_that_parts(self.k);
         let start = start.or(alone.as_deref());
-        let restarts = if start.is_some() { 1 } else { self.0.restarts };
+        let restarts = if start.is_some() { 1 } else { self.restarts };
         let some = match start {
             Some(_) => Cow::Borrowed(profiles),
-            None => sample_for(self.0.k, profiles, STARTED),
+            None => sample_for(self.k, profiles, STARTED),
         };
         let on_sample = matches!(some, Cow::Owned(_));
-        let tol = if on_sample { SAMPLE_TOL * self.0.tol } else { self.0.tol };
+        let tol = if on_sample { SAMPLE_TOL * self.tol } else { self.tol };
         let by_kmeans = if restarts > 1 || on_sample {
-            Some(grouped(&some, self.0.k, restarts, run)?)
+            Some(grouped(&some, self.k, restarts, run)?)
         } else {
             None
         };
@@ -271,7 +185,7 @@ impl ConsensusMethod for Mmec {
                 stop: best.stop,
             },
             diagnostics,
-            ..Consensus::from_labels(labels, self.0.k)
+            ..Consensus::from_labels(labels, self.k)
         })
     }
 }
@@ -309,7 +223,7 @@ impl Mmec {
     /// Random responsibilities: uniform numbers, rows brought to sum 1.
     fn drawn(&self, u: usize, run: &Run, restart: usize) -> Matrix {
         let mut rng = run.rng(Stream::Restart(restart as u64));
-        let mut r = Matrix::from_vec(u, self.0.k, (0..u * self.0.k).map(|_| rng.unit()).collect());
+        let mut r = Matrix::from_vec(u, self.k, (0..u * self.k).map(|_| rng.unit()).collect());
         for s in 0..u {
             let sum: f64 = r.row(s).iter().sum();
             r.row_mut(s).iter_mut().for_each(|x| *x /= sum);
@@ -319,7 +233,7 @@ impl Mmec {
 
     /// Responsibilities near a given clustering; labels past k share the last component.
     fn blurred(&self, labels: &[u32]) -> Matrix {
-        let k = self.0.k;
+        let k = self.k;
         Matrix::from_fn(labels.len(), k, |s, m| {
             let own = (labels[s] as usize).min(k - 1) == m;
             START_BLUR / k as f64 + if own { 1.0 - START_BLUR } else { 0.0 }
@@ -330,7 +244,7 @@ impl Mmec {
     fn climb(&self, profiles: &Profiles, mut mixture: Mixture, tol: f64, run: &Run) -> Result<Fit> {
         let mut trace: Vec<f64> = Vec::new();
         let mut stop = Stop::MaxIterations;
-        while trace.len() < self.0.max_iter {
+        while trace.len() < self.max_iter {
             run.check()?;
             let expectation = mixture.expectation(profiles);
             let last = trace.last().copied();
@@ -340,7 +254,7 @@ impl Mmec {
                 stop = Stop::Converged;
                 break;
             }
-            let old = (self.0.missing == MissingLabels::Expected).then_some(&mixture);
+            let old = (self.missing == MissingLabels::Expected).then_some(&mixture);
             mixture = Mixture::maximising(&expectation, profiles, old);
         }
         Ok(Fit { mixture, trace, stop })

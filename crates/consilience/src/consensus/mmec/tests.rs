@@ -9,15 +9,15 @@ use crate::testing::{
     Kinds, dense_incidence, ensembles, hard_ensemble, profiles, three_noisy_clusters,
 };
 
-fn fit(profiles: &Profiles, params: MmecParams) -> Consensus {
-    params.check().unwrap().fit(profiles, None, &Run::new(1)).unwrap()
+fn fit(profiles: &Profiles, params: Mmec) -> Consensus {
+    params.solve(profiles, None, &Run::new(1)).unwrap()
 }
 
 #[test]
 fn agreeing_members_are_returned() {
     let ensemble = hard_ensemble(&[[0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 1]]);
     let profiles = profiles(&ensemble);
-    let method = MmecParams::new(3).check().unwrap();
+    let method = Mmec::new(3);
     let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     let labels: Vec<_> = profiles.expand(&consensus.labels).into_iter().flatten().collect();
     assert_eq!(labels, [0, 0, 0, 1, 1, 2]);
@@ -25,12 +25,12 @@ fn agreeing_members_are_returned() {
 
 #[test]
 fn refuses_zero_and_nan() {
-    let refused = |params: MmecParams| assert!(params.check().is_err());
-    refused(MmecParams::new(0));
-    refused(MmecParams::new(2).restarts(0));
-    refused(MmecParams::new(2).max_iter(0));
-    refused(MmecParams::new(2).tol(f64::NAN));
-    refused(MmecParams::new(2).tol(-1.0));
+    let refused = |params: Mmec| assert!(params.check().is_err());
+    refused(Mmec::new(0));
+    refused(Mmec::new(2).restarts(0));
+    refused(Mmec::new(2).max_iter(0));
+    refused(Mmec::new(2).tol(f64::NAN));
+    refused(Mmec::new(2).tol(-1.0));
 }
 
 /// One step straight from the equations, over the dense incidence matrix.
@@ -67,7 +67,7 @@ proptest! {
         ensemble in ensembles(Kinds::ALL, 20, 5), k in 1usize..4, expected: bool,
     ) {
         let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
-        let params = MmecParams::new(k).restarts(2).tol(0.0).max_iter(50).missing(missing);
+        let params = Mmec::new(k).restarts(2).tol(0.0).max_iter(50).missing(missing);
         let trace = fit(&profiles(&ensemble), params).convergence.trace;
         for pair in trace.windows(2) {
             // Rounding of sums of at most 20 terms of this size.
@@ -82,7 +82,7 @@ proptest! {
     ) {
         let profiles = profiles(&ensemble);
         let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
-        let mmec = MmecParams::new(k).tol(0.0).max_iter(50).missing(missing).check().unwrap();
+        let mmec = Mmec::new(k).tol(0.0).max_iter(50).missing(missing);
         let run = Run::new(3).threads(1);
         let mixture = Mixture::of(&mmec.drawn(profiles.len(), &run, 0), &profiles);
         let parts = heaviest(&profiles, heavy).map(|part| part.profiles);
@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn a_step_is_what_the_equations_say(ensemble in ensembles(Kinds::ALL, 15, 4), seed: u64) {
         let profiles = profiles(&ensemble);
-        let mmec = MmecParams::new(2).check().unwrap();
+        let mmec = Mmec::new(2);
         let r = mmec.drawn(profiles.len(), &Run::new(seed), 0);
         let mixture = Mixture::of(&r, &profiles);
         let theta = Matrix::from_fn(profiles.n_clusters(), 2, |c, m| mixture.log_theta[(c, m)].exp());
@@ -117,8 +117,8 @@ proptest! {
     fn weights_are_repetitions(ensemble in ensembles(Kinds { weights: false, ..Kinds::ALL }, 12, 4)) {
         let n = ensemble.n_objects();
         let doubled = ensemble.clone().with_weights(vec![2.0; n]).unwrap();
-        let one = fit(&profiles(&ensemble), MmecParams::new(2));
-        let two = fit(&profiles(&doubled), MmecParams::new(2));
+        let one = fit(&profiles(&ensemble), Mmec::new(2));
+        let two = fit(&profiles(&doubled), Mmec::new(2));
         prop_assert_eq!(one.labels, two.labels);
         let (one, two) = (one.convergence.objective.unwrap(), two.convergence.objective.unwrap());
         prop_assert!((2.0 * one - two).abs() < 1e-9 * (1.0 + two.abs()));
@@ -136,7 +136,7 @@ fn both_readings_of_missing_labels_end_at_the_same_likelihood() {
         labels.iter().map(|labels| crate::ensemble::HardMember::from_integers("m", *labels).into());
     let profiles = profiles(&Ensemble::new(members.collect()).unwrap());
     let end = |missing| {
-        let params = MmecParams::new(2).tol(0.0).max_iter(2000).missing(missing);
+        let params = Mmec::new(2).tol(0.0).max_iter(2000).missing(missing);
         fit(&profiles, params).convergence.objective.unwrap()
     };
     let (observed, expected) = (end(MissingLabels::Observed), end(MissingLabels::Expected));
@@ -149,7 +149,7 @@ fn many_profiles_start_on_a_sample() {
     let n = 12_000;
     let profiles = profiles(&three_noisy_clusters(n, 5));
     assert!(profiles.len() > STARTED);
-    let method = MmecParams::new(3).restarts(4).check().unwrap();
+    let method = Mmec::new(3).restarts(4);
     let on = |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
     let found = on(2);
     assert_eq!(found, on(1));
@@ -160,7 +160,7 @@ fn many_profiles_start_on_a_sample() {
     // All profiles in every step come hardly higher, in more steps over all of them.
     let run = Run::new(1);
     let start = Mixture::of(&method.drawn(profiles.len(), &run, 0), &profiles);
-    let whole = method.climb(&profiles, start, method.0.tol, &run).unwrap();
+    let whole = method.climb(&profiles, start, method.tol, &run).unwrap();
     assert!(found.convergence.iterations < whole.trace.len());
     let likelihood = found.convergence.objective.unwrap();
     assert!(likelihood > whole.likelihood() - 1e-4 * whole.likelihood().abs());
@@ -171,8 +171,8 @@ fn many_profiles_start_on_a_sample() {
 fn confidence_is_the_membership_of_the_own_cluster() {
     for k in 1..10 {
         let profiles = profiles(&three_noisy_clusters(300, 5));
-        let method = MmecParams::new(k).check().unwrap();
-        let found = method.fit(&profiles, None, &Run::new(0)).unwrap();
+        let method = Mmec::new(k);
+        let found = method.solve(&profiles, None, &Run::new(0)).unwrap();
         let membership = found.membership.unwrap();
         for (s, row) in membership.iter_rows().enumerate() {
             assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "k {k}: {row:?}");

@@ -28,20 +28,20 @@ impl Mmec {
             run.tick("visiting all", trace.len() as u64, None)?;
             let of_light = mixture.expectation(light);
             let likelihood = of_heavy.likelihood + of_light.likelihood;
-            let least = self.0.tol * likelihood.abs();
+            let least = self.tol * likelihood.abs();
             let gain = trace.last().map_or(f64::INFINITY, |last| likelihood - last);
             trace.push(likelihood);
             if gain <= least {
                 return Ok(Fit { mixture, trace, stop: Stop::Converged });
             }
-            if steps == self.0.max_iter {
+            if steps == self.max_iter {
                 return Ok(Fit { mixture, trace, stop: Stop::MaxIterations });
             }
             let mut reached = f64::NEG_INFINITY;
-            while steps < self.0.max_iter {
+            while steps < self.max_iter {
                 steps += 1;
                 run.check()?;
-                let old = (self.0.missing == MissingLabels::Expected).then_some(&mixture);
+                let old = (self.missing == MissingLabels::Expected).then_some(&mixture);
                 mixture = Mixture::maximising(&of_heavy.plus(&of_light), profiles, old);
                 of_heavy = mixture.expectation(heavy);
                 let height = of_heavy.likelihood + mixture.expected(&of_light);

@@ -61,16 +61,14 @@ use rayon::prelude::*;
 
 use self::rule::{LANES, TINY, add_square, apply_rule, padded, settle};
 use crate::base::{Effort, FITS_HELD, RowKMeans, Rows, best_of_restarts};
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{MISSING, Profiles, argmax, drawn_for};
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, minimise_on_simplex, product};
 use crate::rng::Stream;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about consensus by nonnegative matrix factorisation.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -83,48 +81,28 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "weighted",
-            range: "true or false",
-            default: "false",
-            help: "learn a weight of every member",
-        },
-        ParameterInfo {
-            name: "init",
-            range: "kc or random",
-            default: "kc",
-            help: "start from k-means on the rows of the co-association matrix (of labels if that fits \
-                   better), or at random",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of that k-means, or random starts; the best is kept",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "200",
-            help: "largest number of steps; random starts want 500",
-        },
-    ],
+    offers: Offers::MEMBERSHIP,
+    parameters: Nmfc::PARAMETERS,
     time: "O(u r^2 + t u (r k + k^2) + t' (u r k + K^2 k))",
     memory: "O(K^2 + u k + K k)",
-    build: |k, settings| {
-        let default = NmfcParams::new(k.ok_or(Error::NeedsK { method: "nmfc" })?);
-        let inits = [("kc", NmfcInit::ConsensusRows), ("random", NmfcInit::Random)];
-        let params = NmfcParams {
-            weighted: settings.flag("weighted")?.unwrap_or(default.weighted),
-            init: settings.choice("init", &inits)?.unwrap_or(default.init),
-            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
-            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
-            ..default
-        };
-        Ok(Box::new(params.check()?))
-    },
+    build: Nmfc::of,
 };
+
+params! {
+    /// [NMFC](self): nonnegative matrix factorisation of the co-association matrix, with equal or
+    /// learned weights of members.
+    pub struct Nmfc(k): INFO {
+        /// Learn a weight of every member.
+        weighted: bool = false;
+        /// Start from k-means on the rows of the co-association matrix (of labels if that fits
+        /// better), or at random.
+        init: NmfcInit = NmfcInit::ConsensusRows;
+        /// Starts of that k-means, or random starts; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+        /// Largest number of steps; random starts want 500.
+        max_iter: usize = 200, at_least(1.0);
+    }
+}
 
 /// What an object's entry in another cluster than its own starts with, against 1 in its own.
 const BLUR: f64 = 0.05;
@@ -145,88 +123,30 @@ const ROUNDS: usize = 300;
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 512;
 
-/// Where NMFC starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NmfcInit {
-    /// From k-means on the rows of the co-association matrix, or of those of labels if that fits better.
-    ConsensusRows,
-    /// At random.
-    Random,
-}
-
-/// Parameters of [NMFC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NmfcParams {
-    k: usize,
-    weighted: bool,
-    init: NmfcInit,
-    restarts: usize,
-    max_iter: usize,
-}
-
-impl NmfcParams {
-    /// At most `k` clusters, equal weights, a start from k-means.
-    pub fn new(k: usize) -> Self {
-        NmfcParams {
-            k,
-            weighted: false,
-            init: NmfcInit::ConsensusRows,
-            restarts: 10,
-            max_iter: 200,
-        }
-    }
-
-    setters! {
-        /// Whether weights of members are learned.
-        weighted: bool,
-
-        /// Where it starts.
-        init: NmfcInit,
-
-        /// How many starts are tried, of k-means or at random; at least 1.
-        restarts: usize,
-
-        /// The largest number of steps, at least 1.
-        max_iter: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Nmfc> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        Ok(Nmfc(self))
+words! {
+    /// Where NMFC starts.
+    pub enum NmfcInit {
+        /// From k-means on the rows of the co-association matrix, or of those of labels if that fits better.
+        ConsensusRows = "kc",
+        /// At random.
+        Random = "random",
     }
 }
-
-/// NMFC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Nmfc(NmfcParams);
 
 impl ConsensusMethod for Nmfc {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.0.k as u64);
-        let start = match self.0.init {
+        let (u, all, k) = (shape.u as u64, shape.total_clusters as u64, self.k as u64);
+        let start = match self.init {
             NmfcInit::ConsensusRows => {
-                RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.0.k)
+                RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.k)
             }
             NmfcInit::Random => 8 * FITS_HELD * (4 * u * k + 20 * all * k),
         };
         start + 8 * (all * all + 6 * u * k + 20 * all * k)
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let p = &self.0;
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let p = self;
         run.check()?;
         let problem = Problem::new(profiles, p.k);
         let won = match (start, p.init) {
@@ -288,7 +208,7 @@ impl Nmfc {
     /// $Q$ from k-means on the rows of $S$, or of $H$ if that fits $S$ better.
     fn kmeans(&self, problem: &Problem<'_>, run: &Run) -> Result<Matrix> {
         run.tick("k-means on the consensus matrix", 0, None)?;
-        let (p, profiles) = (&self.0, problem.profiles);
+        let (p, profiles) = (self, problem.profiles);
         let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
         let fitted = |rows: Rows| -> Result<(f64, Matrix)> {
             let kmeans = RowKMeans::new(profiles, rows, p.k.min(profiles.len()));
@@ -301,7 +221,7 @@ impl Nmfc {
 
     /// Follows `q` to its end.
     fn descend(&self, problem: &Problem<'_>, q: &Matrix, run: &Run) -> Result<Descent> {
-        self.descend_for(problem, problem.start(q), self.0.max_iter, Still::ALL, run)
+        self.descend_for(problem, problem.start(q), self.max_iter, Still::ALL, run)
     }
 
     /// Starts and follows a sample, then all.
@@ -311,7 +231,7 @@ impl Nmfc {
         (rows, weights): (Vec<u32>, Vec<f64>),
         run: &Run,
     ) -> Result<Descent> {
-        let (k, max_iter) = (self.0.k, self.0.max_iter);
+        let (k, max_iter) = (self.k, self.max_iter);
         let some = problem.profiles.selected(&rows, weights);
         let of_some = Problem::new(&some, k);
         let q = self.kmeans(&of_some, run)?;
@@ -333,7 +253,7 @@ impl Nmfc {
         enough: Still,
         run: &Run,
     ) -> Result<Descent> {
-        let (p, weights) = (&self.0, problem.profiles.weights());
+        let (p, weights) = (self, problem.profiles.weights());
         let may_change = enough.share * problem.profiles.total_weight();
         let mut labels = state.labels(p.k);
         let mut trace = Vec::new();

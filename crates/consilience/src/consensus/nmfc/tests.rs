@@ -120,11 +120,11 @@ fn noisy(n: usize, noise: f64) -> Ensemble {
 fn noisy_copies_of_a_clustering_give_it_back() {
     let profiles = profiles(&noisy(600, 0.15));
     for params in [
-        NmfcParams::new(3),
-        NmfcParams::new(3).weighted(true),
-        NmfcParams::new(3).init(NmfcInit::Random).max_iter(500),
+        Nmfc::new(3),
+        Nmfc::new(3).weighted(true),
+        Nmfc::new(3).init(NmfcInit::Random).max_iter(500),
     ] {
-        let method = params.clone().check().unwrap();
+        let method = params.clone();
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         let labels = consensus.object_labels(&profiles);
         let right = (0..600).filter(|&i| labels[i] == Some([0, 0, 0, 1, 1, 2][i % 6])).count();
@@ -167,7 +167,7 @@ fn learned_weights_leave_the_dissenter_out() {
     let clear = [0, 0, 0, 1, 1, 1, 2, 2, 2];
     let odd = [0, 1, 2, 0, 1, 2, 0, 1, 2];
     let profiles = profiles(&hard_ensemble(&[clear, clear, odd, clear, clear]));
-    let method = NmfcParams::new(3).weighted(true).check().unwrap();
+    let method = Nmfc::new(3).weighted(true);
     let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     let Some(Value::Members(a)) = consensus.diagnostics.get("weights") else {
         panic!("weights are told");
@@ -180,7 +180,7 @@ fn learned_weights_leave_the_dissenter_out() {
 fn many_profiles_start_on_a_sample() {
     let profiles = profiles(&noisy(20_000, 0.6));
     assert!(profiles.len() > STARTED);
-    let method = NmfcParams::new(3).restarts(3).check().unwrap();
+    let method = Nmfc::new(3).restarts(3);
     let on = |threads| combine(&profiles, &method, None, &Run::new(0).threads(threads)).unwrap();
     let consensus = on(2);
     assert_eq!(consensus, on(1));
@@ -201,9 +201,9 @@ fn many_profiles_start_on_a_sample() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let profiles = profiles(&noisy(3000, 0.5));
-    for params in [NmfcParams::new(4), NmfcParams::new(4).init(NmfcInit::Random).max_iter(20)] {
+    for params in [Nmfc::new(4), Nmfc::new(4).init(NmfcInit::Random).max_iter(20)] {
         let on = |threads| {
-            let method = params.clone().weighted(true).check().unwrap();
+            let method = params.clone().weighted(true);
             combine(&profiles, &method, None, &Run::new(3).threads(threads)).unwrap()
         };
         assert_eq!(on(1), on(2));
@@ -212,9 +212,9 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn values_out_of_range_are_refused() {
-    assert!(NmfcParams::new(0).check().is_err());
-    assert!(NmfcParams::new(2).restarts(0).check().is_err());
-    assert!(NmfcParams::new(2).max_iter(0).check().is_err());
+    assert!(Nmfc::new(0).check().is_err());
+    assert!(Nmfc::new(2).restarts(0).check().is_err());
+    assert!(Nmfc::new(2).max_iter(0).check().is_err());
     assert!(check_start(&[0, 1, MISSING], 2).is_ok());
     assert!(check_start(&[0, 2], 2).is_err());
 }
@@ -233,7 +233,7 @@ fn clusters_of_unequal_size_are_found() {
         HardMember::from_integers(h.to_string(), truth.iter().map(noisy).collect::<Vec<_>>()).into()
     };
     let profiles = profiles(&Ensemble::new((0..20).map(member).collect()).unwrap());
-    let method = NmfcParams::new(k).check().unwrap();
+    let method = Nmfc::new(k);
     let run = Run::new(0);
     let found = combine(&profiles, &method, None, &run).unwrap();
     let start: Vec<Option<u32>> = truth.iter().copied().map(Some).collect();

@@ -64,17 +64,15 @@ mod learn;
 mod pairs;
 
 use crate::base::SpectralParams;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{Parameter, Range, above, at_least, params};
 use crate::consensus::rce::learn::{Learner, Penalties};
 use crate::consensus::rce::pairs::{MAX_MEMBERS, Pairs};
 use crate::ensemble::Profiles;
 use crate::error::{Error, Result};
 use crate::metrics::anmi;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about the robust clustering ensemble.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -86,73 +84,32 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "lambda1",
-            range: "lambda1 > 0, or grid",
-            default: "1",
-            help: "weight of the members' errors; towards 0 the majority decides. `grid` tries 0.01 to 100 and keeps the labels that share most information with the members",
-        },
-        ParameterInfo {
-            name: "lambda2",
-            range: "lambda2 >= 0, or auto",
-            default: "10 r n / k",
-            help: "weight of the low-rank term; small values sharpen the votes to nearly 0 and 1",
-        },
-        ParameterInfo {
-            name: "mu",
-            range: "mu > 0",
-            default: "0.001",
-            help: "smoothing of the low-rank term",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "200",
-            help: "largest number of iterations",
-        },
-        ParameterInfo {
-            name: "tol",
-            range: "tol >= 0",
-            default: "0.001",
-            help: "stop when no entry of the consensus matrix changes by as much",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means in the final spectral clustering; the best is kept",
-        },
-    ],
+    offers: Offers { affinity: true, ..Offers::LABELS },
+    parameters: Rce::PARAMETERS,
     time: "O(t u^3 + u^2 r), soft members O(t u^2 K) more",
     memory: "O(u^2): six matrices of u x u",
-    build: |k, settings| {
-        let mut params = RceParams::new(k.ok_or(Error::NeedsK { method: "rce" })?);
-        if settings.text("lambda1") == Some("grid") {
-            params = params.tune_lambda1();
-        } else if let Some(lambda1) = settings.real("lambda1")? {
-            params = params.lambda1(lambda1);
-        }
-        if settings.text("lambda2") != Some("auto")
-            && let Some(lambda2) = settings.real("lambda2")?
-        {
-            params = params.lambda2(lambda2);
-        }
-        if let Some(mu) = settings.real("mu")? {
-            params = params.mu(mu);
-        }
-        if let Some(max_iter) = settings.integer("max_iter")? {
-            params = params.max_iter(max_iter);
-        }
-        if let Some(tol) = settings.real("tol")? {
-            params = params.tol(tol);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: Rce::of,
 };
+
+params! {
+    /// [RCE](self): robust clustering ensemble: a low-rank consensus matrix cleaned of each
+    /// member's errors.
+    pub struct Rce(k): INFO {
+        /// Weight of the members' errors; towards 0 the majority decides. `grid` tries 0.01 to 100
+        /// and keeps the labels that share most information with the members.
+        lambda1: Lambda1 = Lambda1::Value(1.0), above(0.0);
+        /// Weight of the low-rank term; small values sharpen the votes to nearly 0 and 1.
+        lambda2: Option<f64> = "10 r n / k", at_least(0.0);
+        /// Smoothing of the low-rank term.
+        mu: f64 = 0.001, above(0.0);
+        /// Largest number of iterations.
+        max_iter: usize = 200, at_least(1.0);
+        /// Stop when no entry of the consensus matrix changes by as much.
+        tol: f64 = 1e-3, at_least(0.0);
+        /// Starts of k-means in the final spectral clustering; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
+}
 
 /// The values of $\lambda_1$ that are tried when it is to be tuned.
 const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
@@ -162,122 +119,53 @@ const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// no doubt that it does.
 const RANK_SCALE: f64 = 10.0;
 
-/// Parameters of [RCE](self), not yet checked. The defaults of $\lambda_1$ and $\lambda_2$ are ours:
-/// the paper gives none.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RceParams {
-    k: usize,
-    /// `None` tries all of [`GRID`].
-    lambda1: Option<f64>,
-    /// `None` is [`RANK_SCALE`] times the scale of the data.
-    lambda2: Option<f64>,
-    mu: f64,
-    max_iter: usize,
-    tol: f64,
-    restarts: usize,
+/// The weight $\lambda_1$ of the members' errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lambda1 {
+    /// This one.
+    Value(f64),
+    /// Whichever of 0.01 to 100, by powers of ten, gives the clustering that shares most information
+    /// with the members.
+    Grid,
 }
 
-impl RceParams {
-    /// `k` clusters, $\lambda_1 = 1$, $\lambda_2 = 10\, r n / k$, $\mu = 0.001$.
-    pub fn new(k: usize) -> Self {
-        RceParams {
-            k,
-            lambda1: Some(1.0),
-            lambda2: None,
-            mu: 0.001,
-            max_iter: 200,
-            tol: 1e-3,
-            restarts: 10,
+impl Parameter for Lambda1 {
+    fn parse(text: &str) -> Option<Self> {
+        if text == "grid" { Some(Lambda1::Grid) } else { f64::parse(text).map(Lambda1::Value) }
+    }
+
+    fn spell(&self) -> String {
+        self.number().map_or_else(|| "grid".to_owned(), |value| value.spell())
+    }
+
+    fn values(range: &Range) -> String {
+        format!("{range}, or grid")
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Lambda1::Value(value) => Some(*value),
+            Lambda1::Grid => None,
         }
     }
+}
 
-    /// The weight $\lambda_1 > 0$ of the members' errors.
-    #[must_use]
-    pub fn lambda1(mut self, lambda1: f64) -> Self {
-        self.lambda1 = Some(lambda1);
-        self
-    }
-
-    /// Tries $\lambda_1$ from 0.01 to 100 by powers of ten and keeps the clustering that shares most
-    /// information with the members.
-    #[must_use]
-    pub fn tune_lambda1(mut self) -> Self {
-        self.lambda1 = None;
-        self
-    }
-
-    /// The weight $\lambda_2 \ge 0$ of the low-rank term. Default: $10\, r n / k$.
-    #[must_use]
-    pub fn lambda2(mut self, lambda2: f64) -> Self {
-        self.lambda2 = Some(lambda2);
-        self
-    }
-
-    setters! {
-        /// The smoothing $\mu > 0$ of the low-rank term.
-        mu: f64,
-
-        /// The largest number of iterations, at least 1.
-        max_iter: usize,
-
-        /// Stops when no entry of $\tilde A$ changes by as much.
-        tol: f64,
-
-        /// How many starts of k-means are tried in the final step, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Rce> {
-        let positive = |name, value: f64| {
-            if value.is_finite() && value > 0.0 {
-                return Ok(());
-            }
-            Err(Error::parameter(name, "finite and above 0", value))
-        };
-        if let Some(lambda1) = self.lambda1 {
-            positive("lambda1", lambda1)?;
-        }
-        positive("mu", self.mu)?;
-        for (name, value) in [("lambda2", self.lambda2.unwrap_or(0.0)), ("tol", self.tol)] {
-            if !value.is_finite() || value < 0.0 {
-                return Err(Error::parameter(name, "finite and >= 0", value));
-            }
-        }
-        if self.max_iter == 0 {
-            return Err(Error::parameter("max_iter", "at least 1", self.max_iter));
-        }
-        self.spectral().check()?;
-        Ok(Rce(self))
-    }
-
+impl Rce {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// RCE with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rce(RceParams);
-
 impl ConsensusMethod for Rce {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, n_clusters) = (shape.u as u64, shape.total_clusters as u64);
         // Six matrices, votes in 16 bits, and memberships should members be soft. Trying several
         // lambda1 keeps the best consensus matrix meanwhile.
-        let kept = u64::from(self.0.lambda1.is_none());
+        let kept = u64::from(self.lambda1 == Lambda1::Grid);
         (6 + kept) * 8 * u * u + 4 * u * u + 8 * u * n_clusters
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         if profiles.n_members() > MAX_MEMBERS {
             return Err(Error::Unsupported {
                 method: INFO.name,
@@ -286,7 +174,7 @@ impl ConsensusMethod for Rce {
             });
         }
         let pairs = Pairs::new(profiles);
-        let Some(lambda1) = self.0.lambda1 else {
+        let Lambda1::Value(lambda1) = self.lambda1 else {
             return self.tune(&pairs, run);
         };
         let mut consensus = self.learn(&pairs, lambda1, run)?;
@@ -298,7 +186,7 @@ impl ConsensusMethod for Rce {
 impl Rce {
     /// Algorithm 1 and the final clustering.
     fn learn(&self, pairs: &Pairs<'_>, lambda1: f64, run: &Run) -> Result<Consensus> {
-        let p = &self.0;
+        let p = self;
         let profiles = pairs.profiles();
         let scale = profiles.n_members() as f64 * profiles.total_weight() / p.k as f64;
         let rank = p.lambda2.unwrap_or(RANK_SCALE * scale);

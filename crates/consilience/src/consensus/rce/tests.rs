@@ -258,8 +258,9 @@ proptest! {
 fn votes_are_sharpened() {
     let limit = |members: &[[i64; 2]], lambda1: f64| {
         let profiles = profiles(&hard_ensemble(members));
-        let method = RceParams::new(2).lambda1(lambda1).lambda2(0.0).tol(1e-12).max_iter(50_000);
-        let consensus = combine(&profiles, &method.check().unwrap(), None, &Run::new(0)).unwrap();
+        let method =
+            Rce::new(2).lambda1(Lambda1::Value(lambda1)).lambda2(0.0).tol(1e-12).max_iter(50_000);
+        let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.convergence.stop, Stop::Converged);
         consensus.affinity.unwrap()[(0, 1)]
     };
@@ -275,7 +276,7 @@ fn votes_are_sharpened() {
 #[test]
 fn unanimous_members_are_returned_without_noise() {
     let profiles = profiles(&hard_ensemble(&[[0, 0, 1, 1, 2], [1, 1, 0, 0, 5]]));
-    let method = RceParams::new(3).check().unwrap();
+    let method = Rce::new(3);
     let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     assert_eq!(consensus.object_labels(&profiles), [0, 0, 1, 1, 2].map(Some));
     let identity = Matrix::from_fn(3, 3, |s, t| f64::from(u8::from(s == t)));
@@ -300,8 +301,8 @@ fn with_a_bad_member(n: usize) -> Ensemble {
 #[test]
 fn the_noisy_member_is_named_and_overruled() {
     let profiles = profiles(&with_a_bad_member(150));
-    for params in [RceParams::new(3), RceParams::new(3).lambda2(1.0)] {
-        let consensus = combine(&profiles, &params.check().unwrap(), None, &Run::new(0)).unwrap();
+    for params in [Rce::new(3), Rce::new(3).lambda2(1.0)] {
+        let consensus = combine(&profiles, &params, None, &Run::new(0)).unwrap();
         let Some(Value::Members(noise)) = consensus.diagnostics.get("noise") else {
             panic!("no noise is told");
         };
@@ -321,7 +322,7 @@ fn threads_do_not_change_a_bit() {
     let profiles = profiles(&with_a_bad_member(400));
     assert!(profiles.len() > 100, "more than one block of rows");
     let on = |threads| {
-        let method = RceParams::new(3).max_iter(5).check().unwrap();
+        let method = Rce::new(3).max_iter(5);
         combine(&profiles, &method, None, &Run::new(2).threads(threads)).unwrap()
     };
     assert_eq!(on(1), on(2));
@@ -330,13 +331,11 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn tuning_keeps_the_labels_that_share_most_with_the_members() {
     let profiles = profiles(&with_a_bad_member(60));
-    let with = |params: RceParams| {
-        combine(&profiles, &params.check().unwrap(), None, &Run::new(0)).unwrap()
-    };
-    let tuned = with(RceParams::new(4).max_iter(20).tune_lambda1());
+    let with = |params: Rce| combine(&profiles, &params, None, &Run::new(0)).unwrap();
+    let tuned = with(Rce::new(4).max_iter(20).lambda1(Lambda1::Grid));
     let most = GRID
         .iter()
-        .map(|&lambda1| with(RceParams::new(4).max_iter(20).lambda1(lambda1)))
+        .map(|&lambda1| with(Rce::new(4).max_iter(20).lambda1(Lambda1::Value(lambda1))))
         .map(|consensus| anmi(&profiles, &consensus.labels))
         .fold(0.0, f64::max);
     assert!((anmi(&profiles, &tuned.labels) - most).abs() < 1e-12);
@@ -349,7 +348,7 @@ fn tuning_keeps_the_labels_that_share_most_with_the_members() {
 #[test]
 fn too_little_memory_is_refused_with_alternatives() {
     let profiles = profiles(&with_a_bad_member(400));
-    let method = RceParams::new(3).check().unwrap();
+    let method = Rce::new(3);
     let u = profiles.len() as u64;
     let run = Run::new(0).memory(5 * 8 * u * u);
     let refusal = combine(&profiles, &method, None, &run).unwrap_err().to_string();

@@ -51,15 +51,13 @@
 use rayon::prelude::*;
 
 use crate::base::SpectralParams;
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, project_to_simplex, shrink_singular_values};
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about robust multi-view spectral clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -71,68 +69,33 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("where a member is silent, an object stays with its equals"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "lambda",
-            range: "lambda > 0",
-            default: "0.05",
-            help: "weight of the members' errors against the rank",
-        },
-        ParameterInfo {
-            name: "mu",
-            range: "mu > 0",
-            default: "0.01",
-            help: "first penalty of broken constraints (the authors': 0.001)",
-        },
-        ParameterInfo {
-            name: "rho",
-            range: "rho > 1",
-            default: "1.1",
-            help: "growth of the penalty; nearer to 1 is more exact and slower (the authors': 1.9)",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "max_iter >= 1",
-            default: "300",
-            help: "largest number of sweeps",
-        },
-        ParameterInfo {
-            name: "tol",
-            range: "tol > 0",
-            default: "0.000001",
-            help: "stop when the constraints hold up to this",
-        },
-        ParameterInfo {
-            name: "symmetry",
-            range: "mean or stationary",
-            default: "mean",
-            help: "how the walk is made symmetric before the spectral clustering",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "restarts >= 1",
-            default: "10",
-            help: "starts of k-means in the final spectral clustering; the best is kept",
-        },
-    ],
+    offers: Offers { affinity: true, ..Offers::LABELS },
+    parameters: Rmsc::PARAMETERS,
     time: "O(t (u^3 + u^2 r))",
     memory: "O(u^2 r): r + 12 matrices of u x u",
-    build: |k, settings| {
-        let default = RmscParams::new(k.ok_or(Error::NeedsK { method: "rmsc" })?);
-        let symmetries = [("mean", Symmetry::Mean), ("stationary", Symmetry::Stationary)];
-        let params = RmscParams {
-            lambda: settings.real("lambda")?.unwrap_or(default.lambda),
-            mu: settings.real("mu")?.unwrap_or(default.mu),
-            rho: settings.real("rho")?.unwrap_or(default.rho),
-            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
-            tol: settings.real("tol")?.unwrap_or(default.tol),
-            symmetry: settings.choice("symmetry", &symmetries)?.unwrap_or(default.symmetry),
-            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
-            ..default
-        };
-        Ok(Box::new(params.check()?))
-    },
+    build: Rmsc::of,
 };
+
+params! {
+    /// [RMSC](self): robust multi-view spectral clustering: a low-rank random walk less each
+    /// member's sparse errors.
+    pub struct Rmsc(k): INFO {
+        /// Weight of the members' errors against the rank.
+        lambda: f64 = 0.05, above(0.0);
+        /// First penalty of broken constraints (the authors': 0.001).
+        mu: f64 = 0.01, above(0.0);
+        /// Growth of the penalty; nearer to 1 is more exact and slower (the authors': 1.9).
+        rho: f64 = 1.1, above(1.0);
+        /// Largest number of sweeps.
+        max_iter: usize = 300, at_least(1.0);
+        /// Stop when the constraints hold up to this.
+        tol: f64 = 1e-6, above(0.0);
+        /// How the walk is made symmetric before the spectral clustering.
+        symmetry: Symmetry = Symmetry::Mean;
+        /// Starts of k-means in the final spectral clustering; the best is kept.
+        restarts: usize = 10, at_least(1.0);
+    }
+}
 
 /// The penalty grows no further than this.
 const MAX_MU: f64 = 1e10;
@@ -140,109 +103,31 @@ const MAX_MU: f64 = 1e10;
 /// The probability of a jump to anywhere that makes the stationary distribution unique.
 const JUMP: f64 = 1e-3;
 
-/// How a walk is made symmetric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symmetry {
-    /// $(P + P^T) / 2$.
-    Mean,
-    /// $(\Pi^{1/2} P \Pi^{-1/2} + \Pi^{-1/2} P^T \Pi^{1/2}) / 2$ with the stationary distribution on
-    /// the diagonal of $\Pi$.
-    Stationary,
+words! {
+    /// How a walk is made symmetric.
+    pub enum Symmetry {
+        /// $(P + P^T) / 2$.
+        Mean = "mean",
+        /// $(\Pi^{1/2} P \Pi^{-1/2} + \Pi^{-1/2} P^T \Pi^{1/2}) / 2$ with the stationary distribution on
+        /// the diagonal of $\Pi$.
+        Stationary = "stationary",
+    }
 }
 
-/// Parameters of [RMSC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RmscParams {
-    k: usize,
-    lambda: f64,
-    mu: f64,
-    rho: f64,
-    max_iter: usize,
-    tol: f64,
-    symmetry: Symmetry,
-    restarts: usize,
-}
-
-impl RmscParams {
-    /// `k` clusters, $\lambda = 0.05$.
-    pub fn new(k: usize) -> Self {
-        RmscParams {
-            k,
-            lambda: 0.05,
-            mu: 0.01,
-            rho: 1.1,
-            max_iter: 300,
-            tol: 1e-6,
-            symmetry: Symmetry::Mean,
-            restarts: 10,
-        }
-    }
-
-    setters! {
-        /// The weight $\lambda > 0$ of the errors.
-        lambda: f64,
-
-        /// The first penalty $\mu > 0$.
-        mu: f64,
-
-        /// The growth $\rho > 1$ of the penalty.
-        rho: f64,
-
-        /// The largest number of sweeps, at least 1.
-        max_iter: usize,
-
-        /// Stops when the constraints hold up to `tol` > 0.
-        tol: f64,
-
-        /// How the walk is made symmetric.
-        symmetry: Symmetry,
-
-        /// How many starts of k-means are tried in the final step, at least 1.
-        restarts: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Rmsc> {
-        for (name, value) in [("lambda", self.lambda), ("mu", self.mu), ("tol", self.tol)] {
-            if !value.is_finite() || value <= 0.0 {
-                return Err(Error::parameter(name, "finite and above 0", value));
-            }
-        }
-        if !self.rho.is_finite() || self.rho <= 1.0 {
-            return Err(Error::parameter("rho", "finite and above 1", self.rho));
-        }
-        if self.max_iter == 0 {
-            return Err(Error::parameter("max_iter", "at least 1", self.max_iter));
-        }
-        self.spectral().check()?;
-        Ok(Rmsc(self))
-    }
-
+impl Rmsc {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
     }
 }
 
-/// RMSC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rmsc(RmscParams);
-
 impl ConsensusMethod for Rmsc {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, r) = (shape.u as u64, shape.r as u64);
         (r + 12) * 8 * u * u + 16 * u * r + 8 * u * shape.total_clusters as u64
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let p = &self.0;
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let p = self;
         let mut walk = Walk::new(profiles, p.lambda);
         let mut mu = p.mu;
         let (mut trace, mut residuals) = (Vec::new(), Vec::new());

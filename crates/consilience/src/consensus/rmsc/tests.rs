@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn constraints_come_to_hold(ensemble in ensembles(Kinds::ALL, 10, 4)) {
         let profiles = profiles(&ensemble);
-        let method = RmscParams::new(1).check().unwrap();
+        let method = Rmsc::new(1);
         let consensus = combine(&profiles, &method, None, &Run::new(0).threads(1)).unwrap();
         prop_assert_eq!(consensus.convergence.stop, Stop::Converged);
         let Some(Value::List(residuals)) = consensus.diagnostics.get("residuals") else {
@@ -143,7 +143,7 @@ fn errors_are_put_on_the_dissenter() {
     let clear = [0, 0, 0, 1, 1, 1];
     let profiles = profiles(&hard_ensemble(&[clear, clear, [0, 1, 0, 1, 0, 1], clear, clear]));
     for symmetry in [Symmetry::Mean, Symmetry::Stationary] {
-        let method = RmscParams::new(2).symmetry(symmetry).check().unwrap();
+        let method = Rmsc::new(2).symmetry(symmetry);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         let noise = noise(&consensus);
         assert!([0, 1, 3, 4].iter().all(|&q| noise[q] < 0.1 * noise[2]), "{noise:?}");
@@ -192,15 +192,15 @@ fn the_stationary_distribution_stands_still() {
 
 #[test]
 fn values_out_of_range_are_refused() {
-    let refused = |params: RmscParams| params.check().is_err();
-    assert!(refused(RmscParams::new(0)));
+    let refused = |params: Rmsc| params.check().is_err();
+    assert!(refused(Rmsc::new(0)));
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(RmscParams::new(2).lambda(bad)));
-        assert!(refused(RmscParams::new(2).mu(bad)));
-        assert!(refused(RmscParams::new(2).tol(bad)));
-        assert!(refused(RmscParams::new(2).rho(bad)));
+        assert!(refused(Rmsc::new(2).lambda(bad)));
+        assert!(refused(Rmsc::new(2).mu(bad)));
+        assert!(refused(Rmsc::new(2).tol(bad)));
+        assert!(refused(Rmsc::new(2).rho(bad)));
     }
-    assert!(refused(RmscParams::new(2).rho(1.0)));
-    assert!(refused(RmscParams::new(2).max_iter(0)));
-    assert!(refused(RmscParams::new(2).restarts(0)));
+    assert!(refused(Rmsc::new(2).rho(1.0)));
+    assert!(refused(Rmsc::new(2).max_iter(0)));
+    assert!(refused(Rmsc::new(2).restarts(0)));
 }

@@ -53,17 +53,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
-use crate::consensus::settings::Settings;
+use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use crate::setters::setters;
 use problem::{Last, Problem, overlaps_pay};
 use update::Scratch;
 
@@ -77,219 +74,58 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("uniform over the member's clusters (as in the paper), or ignored"),
     takes_start: true,
-    parameters: &[
-        ParameterInfo {
-            name: "alpha",
-            range: "0 <= alpha < beta k, or auto",
-            default: "n / k",
-            help: "resolution: larger keeps more of the k clusters apart",
-        },
-        ParameterInfo {
-            name: "beta",
-            range: "beta > alpha / k, or auto",
-            default: "2 n / k^2, or 2 alpha / k where that is more",
-            help: "how strictly the rows of the correspondences are held to sum 1",
-        },
-        ParameterInfo {
-            name: "missing",
-            range: "uniform or ignore",
-            default: "uniform",
-            help: "a missing label is spread over the member's clusters, or its member is left out",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: "at least 1",
-            default: "5",
-            help: "starts, of which the one with the lowest objective wins",
-        },
-        ParameterInfo {
-            name: "init",
-            range: "uniform or random",
-            default: "uniform",
-            help: "how the correspondences start",
-        },
-        ParameterInfo {
-            name: "max_iter",
-            range: "at least 1",
-            default: "200",
-            help: "iterations of the consensus at most",
-        },
-        ParameterInfo {
-            name: "tol",
-            range: "at least 0",
-            default: "1e-4",
-            help: "stop when no entry of the consensus changes by this much",
-        },
-        ParameterInfo {
-            name: "inner_max_iter",
-            range: "at least 1",
-            default: "10",
-            help: "updates of a correspondence in an iteration at most",
-        },
-        ParameterInfo {
-            name: "inner_tol",
-            range: "at least 0",
-            default: "1e-5",
-            help: "stop updating a correspondence when no entry changes by this much",
-        },
-    ],
+    offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
+    parameters: Scec::PARAMETERS,
     time: "O(u r^2 + t K^2 k) or O(t u r k), whichever is less",
     memory: "O(u k + K k), and at most 2 u r numbers more",
-    build: |k, settings| Ok(Box::new(ScecParams::from_settings(k, settings)?.check()?)),
+    build: Scec::of,
 };
 
-/// What SCEC takes a missing label for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnMissing {
-    /// Membership in all clusters of the member alike, as in the paper.
-    Uniform,
-    /// Nothing: the member has no say on the object.
-    Ignore,
+params! {
+    /// [SCEC](self): soft correspondence: a soft consensus and each member's correspondence with
+    /// it.
+    pub struct Scec(k): INFO {
+        /// Resolution: larger keeps more of the k clusters apart.
+        alpha: Option<f64> = "n / k", at_least(0.0);
+        /// How strictly the rows of the correspondences are held to sum 1.
+        beta: Option<f64> = "2 n / k^2, or 2 alpha / k where that is more", above(0.0);
+        /// A missing label is spread over the member's clusters, or its member is left out.
+        missing: OnMissing = OnMissing::Uniform;
+        /// Starts, of which the one with the lowest objective wins.
+        restarts: usize = 5, at_least(1.0);
+        /// How the correspondences start.
+        init: ScecStart = ScecStart::Uniform;
+        /// Iterations of the consensus at most.
+        max_iter: usize = 200, at_least(1.0);
+        /// Stop when no entry of the consensus changes by this much.
+        tol: f64 = 1e-4, at_least(0.0);
+        /// Updates of a correspondence in an iteration at most.
+        inner_max_iter: usize = 10, at_least(1.0);
+        /// Stop updating a correspondence when no entry changes by this much.
+        inner_tol: f64 = 1e-5, at_least(0.0);
+    } where |own| match (own.alpha, own.beta) {
+        (Some(alpha), Some(beta)) => check_rule(alpha, beta, own.k),
+        _ => Ok(()),
+    }
 }
 
-/// How SCEC's correspondences start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScecStart {
-    /// All entries alike.
-    Uniform,
-    /// Drawn, as in the paper.
-    Random,
+words! {
+    /// What SCEC takes a missing label for.
+    pub enum OnMissing {
+        /// Membership in all clusters of the member alike, as in the paper.
+        Uniform = "uniform",
+        /// Nothing: the member has no say on the object.
+        Ignore = "ignore",
+    }
 }
 
-/// Parameters of [SCEC](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScecParams {
-    k: usize,
-    alpha: Option<f64>,
-    beta: Option<f64>,
-    missing: OnMissing,
-    restarts: usize,
-    init: ScecStart,
-    max_iter: usize,
-    tol: f64,
-    inner_max_iter: usize,
-    inner_tol: f64,
-}
-
-impl ScecParams {
-    /// `k` is the largest number of clusters the consensus may have.
-    pub fn new(k: usize) -> Self {
-        ScecParams {
-            k,
-            alpha: None,
-            beta: None,
-            missing: OnMissing::Uniform,
-            restarts: 5,
-            init: ScecStart::Uniform,
-            max_iter: 200,
-            tol: 1e-4,
-            inner_max_iter: 10,
-            inner_tol: 1e-5,
-        }
-    }
-
-    /// Weight $\alpha$ of column sparseness, $0 \le \alpha < \beta k$: larger keeps more of the `k`
-    /// clusters apart. Default: $n / k$.
-    #[must_use]
-    pub fn alpha(mut self, alpha: f64) -> Self {
-        self.alpha = Some(alpha);
-        self
-    }
-
-    /// Weight $\beta > \alpha / k$ of row sums 1. Default: $2 n / k^2$, or $2 \alpha / k$ where that is
-    /// more.
-    #[must_use]
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.beta = Some(beta);
-        self
-    }
-
-    setters! {
-        /// What a missing label is taken for. Default: uniform.
-        missing: OnMissing,
-
-        /// Starts, of which the one with the lowest objective wins; at least 1. Default: 5.
-        restarts: usize,
-
-        /// How the correspondences start. Default: uniform.
-        init: ScecStart,
-
-        /// Iterations of the consensus at most, at least 1. Default: 200.
-        max_iter: usize,
-
-        /// Stop when no entry of $M$ changes by this much. Default: 1e-4.
-        tol: f64,
-    }
-
-    /// Updates of a correspondence in an iteration at most, at least 1. Default: 10.
-    #[must_use]
-    pub fn inner_max_iter(mut self, max_iter: usize) -> Self {
-        self.inner_max_iter = max_iter;
-        self
-    }
-
-    /// Stop updating a correspondence when no entry changes by this much. Default: 1e-5.
-    #[must_use]
-    pub fn inner_tol(mut self, tol: f64) -> Self {
-        self.inner_tol = tol;
-        self
-    }
-
-    fn from_settings(k: Option<usize>, settings: &Settings) -> Result<Self> {
-        let weight = |name| match settings.text(name) {
-            Some("auto") => Ok(None),
-            _ => settings.real(name),
-        };
-        let default = ScecParams::new(k.ok_or(Error::NeedsK { method: "scec" })?);
-        let missing = [("uniform", OnMissing::Uniform), ("ignore", OnMissing::Ignore)];
-        let init = [("uniform", ScecStart::Uniform), ("random", ScecStart::Random)];
-        Ok(ScecParams {
-            alpha: weight("alpha")?,
-            beta: weight("beta")?,
-            missing: settings.choice("missing", &missing)?.unwrap_or(default.missing),
-            restarts: settings.integer("restarts")?.unwrap_or(default.restarts),
-            init: settings.choice("init", &init)?.unwrap_or(default.init),
-            max_iter: settings.integer("max_iter")?.unwrap_or(default.max_iter),
-            tol: settings.real("tol")?.unwrap_or(default.tol),
-            inner_max_iter: settings.integer("inner_max_iter")?.unwrap_or(default.inner_max_iter),
-            inner_tol: settings.real("inner_tol")?.unwrap_or(default.inner_tol),
-            ..default
-        })
-    }
-
-    /// Proves the parameters valid, as far as that can be done without the data: if just one of
-    /// `alpha` and `beta` is given, [`fit`](ConsensusMethod::fit) may still refuse it.
-    pub fn check(self) -> Result<Scec> {
-        let counts = [
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-            ("inner_max_iter", self.inner_max_iter),
-        ];
-        for (name, count) in counts {
-            if count == 0 {
-                return Err(Error::parameter(name, "at least 1", 0));
-            }
-        }
-        // `< 0.0` alone would let NaN through.
-        let refused = |x: f64| !x.is_finite() || x < 0.0;
-        for (name, tol) in [("tol", self.tol), ("inner_tol", self.inner_tol)] {
-            if refused(tol) {
-                return Err(Error::parameter(name, "finite and at least 0", tol));
-            }
-        }
-        for (name, weight) in [("alpha", self.alpha), ("beta", self.beta)] {
-            if let Some(weight) = weight.filter(|&w| refused(w)) {
-                return Err(Error::parameter(name, "finite and at least 0", weight));
-            }
-        }
-        if let (Some(alpha), Some(beta)) = (self.alpha, self.beta) {
-            check_rule(alpha, beta, self.k)?;
-        }
-        if self.beta == Some(0.0) {
-            return Err(Error::parameter("beta", RULE, 0));
-        }
-        Ok(Scec(self))
+words! {
+    /// How SCEC's correspondences start.
+    pub enum ScecStart {
+        /// All entries alike.
+        Uniform = "uniform",
+        /// Drawn, as in the paper.
+        Random = "random",
     }
 }
 
@@ -307,37 +143,33 @@ fn check_rule(alpha: f64, beta: f64, k: usize) -> Result<()> {
 /// short of the limit leaves them about this uncertain, and the first starts are members.
 const SAME_OBJECTIVE: f64 = 1e-5;
 
-/// SCEC with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scec(ScecParams);
-
 impl Scec {
     /// $\alpha$ and $\beta$ for objects of total weight `n`.
     fn weights_for(&self, n: f64) -> Result<(f64, f64)> {
-        let k = self.0.k as f64;
-        let alpha = self.0.alpha.unwrap_or(n / k);
+        let k = self.k as f64;
+        let alpha = self.alpha.unwrap_or(n / k);
         // A larger alpha takes beta with it; a small beta does not take alpha down, because alpha is
         // the resolution and should be changed by nobody but the user.
-        let beta = self.0.beta.unwrap_or(2.0 * alpha.max(n / k) / k);
-        check_rule(alpha, beta, self.0.k)?;
+        let beta = self.beta.unwrap_or(2.0 * alpha.max(n / k) / k);
+        check_rule(alpha, beta, self.k)?;
         Ok((alpha, beta))
     }
 
     /// The starts $M^0$, as the targets $G$ they give.
     fn starts(&self, problem: &Problem, start: Option<&[u32]>, run: &Run) -> Result<Vec<Matrix>> {
-        let (k, profiles) = (self.0.k, problem.profiles());
+        let (k, profiles) = (self.k, problem.profiles());
         if let Some(labels) = start {
             let m = start_from_labels(labels, k)?;
             // The same start again is of no use unless the correspondences start elsewhere.
-            let times = if self.0.init == ScecStart::Random { self.0.restarts } else { 1 };
+            let times = if self.init == ScecStart::Random { self.restarts } else { 1 };
             return Ok(vec![problem.targets(&m); times]);
         }
         let members = profiles.members();
         let mut with_k: Vec<usize> =
             (0..members.len()).filter(|&h| members[h].n_clusters() == k).collect();
         run.rng(Stream::Order).shuffle(&mut with_k);
-        let mut starts = Vec::with_capacity(self.0.restarts);
-        for i in 0..self.0.restarts {
+        let mut starts = Vec::with_capacity(self.restarts);
+        for i in 0..self.restarts {
             run.check()?;
             starts.push(if let Some(&h) = with_k.get(i) {
                 let identity = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
@@ -360,7 +192,7 @@ impl Scec {
         mut s: Matrix,
         tick: impl Fn(u64) -> Result<()>,
     ) -> Result<Descent> {
-        let p = &self.0;
+        let p = self;
         let mut trace = Vec::new();
         let (mut last, mut scratch) = (Last::default(), Scratch::default());
         for _ in 0..p.max_iter {
@@ -389,15 +221,15 @@ impl Scec {
     ) -> Result<(Descent, usize, Vec<f64>)> {
         let starts = self.starts(problem, start, run)?;
         let done = AtomicU64::new(0);
-        let total = (starts.len() * self.0.max_iter) as u64;
+        let total = (starts.len() * self.max_iter) as u64;
         let tick =
             |steps| run.tick("scec", done.fetch_add(steps, Ordering::Relaxed) + steps, Some(total));
         let descend = |(i, g): (usize, Matrix)| {
             let rows = problem.profiles().n_clusters();
-            let s = match self.0.init {
-                ScecStart::Uniform => Matrix::from_fn(rows, self.0.k, |_, _| 1.0 / self.0.k as f64),
+            let s = match self.init {
+                ScecStart::Uniform => Matrix::from_fn(rows, self.k, |_, _| 1.0 / self.k as f64),
                 ScecStart::Random => {
-                    stochastic(rows, self.0.k, &mut run.rng(Stream::Inner(i as u64)))
+                    stochastic(rows, self.k, &mut run.rng(Stream::Inner(i as u64)))
                 }
             };
             self.descend(problem, g, s, tick)
@@ -425,17 +257,9 @@ impl Scec {
 }
 
 impl ConsensusMethod for Scec {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
-        let (u, k, all) = (shape.u as u64, self.0.k as u64, shape.total_clusters as u64);
-        let starts = self.0.restarts as u64;
+        let (u, k, all) = (shape.u as u64, self.k as u64, shape.total_clusters as u64);
+        let starts = self.restarts as u64;
         let (per_start, overlaps) = if overlaps_pay(shape) {
             // Partial sums of up to sixteen chunks of profiles stand beside the overlaps.
             (4 * all * k, 17 * all * all)
@@ -445,11 +269,11 @@ impl ConsensusMethod for Scec {
         8 * (2 * u * k + 2 * u + starts * per_start + overlaps)
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let k = self.0.k;
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+        let k = self.k;
         let (alpha, beta) = self.weights_for(profiles.total_weight())?;
         let with_overlaps = overlaps_pay(&Shape::of(profiles));
-        let problem = Problem::new(profiles, k, (alpha, beta), self.0.missing, with_overlaps);
+        let problem = Problem::new(profiles, k, (alpha, beta), self.missing, with_overlaps);
         run.check()?;
         let (winner, restart, objectives) = self.best(&problem, start, run)?;
 

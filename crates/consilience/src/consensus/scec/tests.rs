@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::consensus::{combine, method};
+use crate::consensus::{Settings, combine, method};
 use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
 
 /// Section 3's example: lambda, its relabelling lambda^(1), and the coarser lambda^(2).
@@ -19,7 +19,7 @@ fn profiles(members: Vec<Member>) -> Profiles {
 }
 
 fn scec(k: usize) -> Scec {
-    ScecParams::new(k).check().unwrap()
+    Scec::new(k)
 }
 
 fn number(consensus: &Consensus, name: &str) -> f64 {
@@ -87,9 +87,9 @@ fn without_alpha_an_iteration_averages_over_clusters() {
     let profiles = profiles(chain());
     let start: Vec<u32> = (0..profiles.len() as u32).map(|x| x % 3).collect();
     // As above: entries whose target is 0 are down to beta k / (N_i t) = 1e-7 after t steps.
-    let params = ScecParams::new(3).alpha(0.0).beta(1e-3).inner_max_iter(15_000).inner_tol(0.0);
-    let once = params.max_iter(1).check().unwrap();
-    let m = once.fit(&profiles, Some(&start), &Run::new(0)).unwrap().membership.unwrap();
+    let params = Scec::new(3).alpha(0.0).beta(1e-3).inner_max_iter(15_000).inner_tol(0.0);
+    let once = params.max_iter(1);
+    let m = once.solve(&profiles, Some(&start), &Run::new(0)).unwrap().membership.unwrap();
 
     let objects: Vec<Vec<usize>> = (0..profiles.len())
         .map(|x| (0..3).map(|h| profiles.label(x, h).unwrap()).collect())
@@ -111,8 +111,8 @@ fn without_alpha_an_iteration_averages_over_clusters() {
 #[test]
 fn without_alpha_connected_clusters_melt_into_one() {
     let profiles = profiles(chain());
-    let params = ScecParams::new(3).alpha(0.0).tol(0.0).max_iter(3000);
-    let melted = combine(&profiles, &params.check().unwrap(), None, &Run::new(0)).unwrap();
+    let params = Scec::new(3).alpha(0.0).tol(0.0).max_iter(3000);
+    let melted = combine(&profiles, &params, None, &Run::new(0)).unwrap();
     assert_eq!(melted.k, 1);
     assert_eq!(number(&melted, "effective_clusters"), 1.0);
     let kept = combine(&profiles, &scec(3), None, &Run::new(0)).unwrap();
@@ -147,8 +147,8 @@ fn confidence_is_a_share_of_the_clusters_that_there_are() {
         .map(|h| hard(&(0..12).map(|i| (i * (h + 1) + h * i * i) % 5 % 3).collect::<Vec<_>>()));
     let profiles = profiles(members.collect());
     // Little alpha, few iterations: columns that win nothing still hold something.
-    let scec = ScecParams::new(5).alpha(0.5).beta(1.0).max_iter(2).check().unwrap();
-    let inside = scec.fit(&profiles, None, &Run::new(0)).unwrap();
+    let scec = Scec::new(5).alpha(0.5).beta(1.0).max_iter(2);
+    let inside = scec.solve(&profiles, None, &Run::new(0)).unwrap();
     let consensus = combine(&profiles, &scec, None, &Run::new(0)).unwrap();
     assert!(consensus.k < 5 && inside.k == 5);
     let membership = consensus.membership.unwrap();
@@ -186,31 +186,31 @@ fn defaults_follow_the_total_weight() {
     let members = SECTION_3.iter().map(|m| hard(m)).collect();
     let ensemble = Ensemble::new(members).unwrap().with_weights(vec![2.0; 6]).unwrap();
     let profiles = Profiles::new(&ensemble, &Run::new(0)).unwrap();
-    let consensus = scec(3).fit(&profiles, None, &Run::new(0)).unwrap();
+    let consensus = scec(3).solve(&profiles, None, &Run::new(0)).unwrap();
     assert_eq!(number(&consensus, "alpha"), 4.0);
     assert_eq!(number(&consensus, "beta"), 8.0 / 3.0);
     // A large alpha takes beta with it.
-    let large = ScecParams::new(3).alpha(90.0).check().unwrap();
+    let large = Scec::new(3).alpha(90.0);
     assert_eq!(large.weights_for(12.0), Ok((90.0, 60.0)));
 }
 
 #[test]
 fn the_rule_on_alpha_and_beta_is_named() {
-    let refusal = ScecParams::new(4).alpha(8.0).beta(2.0).check().unwrap_err().to_string();
+    let refusal = Scec::new(4).alpha(8.0).beta(2.0).check().unwrap_err().to_string();
     assert!(refusal.contains("0 <= alpha < beta k"), "{refusal}");
-    assert!(ScecParams::new(4).alpha(7.999).beta(2.0).check().is_ok());
+    assert!(Scec::new(4).alpha(7.999).beta(2.0).check().is_ok());
     // With alpha = n / k = 3 the rule asks for beta > 3/4, known only once the data are.
-    let small = ScecParams::new(4).beta(0.75).check().unwrap();
+    let small = Scec::new(4).beta(0.75);
     let refusal = small.weights_for(12.0).unwrap_err().to_string();
     assert!(refusal.contains("0 <= alpha < beta k"), "{refusal}");
     let profiles = profiles(chain());
-    let small = ScecParams::new(3).beta(1.0).check().unwrap();
-    assert!(small.fit(&profiles, None, &Run::new(0)).is_err());
+    let small = Scec::new(3).beta(1.0);
+    assert!(small.solve(&profiles, None, &Run::new(0)).is_err());
 }
 
 #[test]
 fn bad_parameters_are_refused() {
-    let base = || ScecParams::new(3);
+    let base = || Scec::new(3);
     for bad in [f64::NAN, f64::INFINITY, -1.0] {
         assert!(base().alpha(bad).check().is_err(), "alpha {bad}");
         assert!(base().beta(bad).check().is_err(), "beta {bad}");
@@ -219,7 +219,7 @@ fn bad_parameters_are_refused() {
     }
     assert!(base().beta(0.0).check().is_err());
     assert!(base().alpha(0.0).beta(0.0).check().is_err());
-    assert!(ScecParams::new(0).check().is_err());
+    assert!(Scec::new(0).check().is_err());
     assert!(base().restarts(0).check().is_err());
     assert!(base().max_iter(0).check().is_err());
     assert!(base().inner_max_iter(0).check().is_err());
@@ -251,9 +251,9 @@ fn settings_are_read_by_name() {
 #[test]
 fn an_overflowing_objective_is_an_error() {
     let profiles = profiles(chain());
-    let scec = ScecParams::new(3).alpha(1e308).check().unwrap();
+    let scec = Scec::new(3).alpha(1e308);
     assert!(matches!(
-        scec.fit(&profiles, None, &Run::new(0)),
+        scec.solve(&profiles, None, &Run::new(0)),
         Err(Error::Numerical { what: "scec", .. })
     ));
 }
@@ -264,7 +264,7 @@ fn an_overflowing_objective_is_an_error() {
 fn a_start_with_too_many_clusters_is_refused() {
     let profiles = profiles(chain());
     let start: Vec<u32> = (0..profiles.len() as u32).collect();
-    assert!(scec(3).fit(&profiles, Some(&start), &Run::new(0)).is_err());
+    assert!(scec(3).solve(&profiles, Some(&start), &Run::new(0)).is_err());
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_start_is_kept_where_the_members_allow_it() {
     // Members that disagree evenly: the start decides.
     let profiles = profiles(vec![hard(&[0, 0, 1, 1]), hard(&[0, 1, 0, 1])]);
     for start in [[0, 0, 1, 1], [0, 1, 0, 1]] {
-        let found = scec(2).fit(&profiles, Some(&start), &Run::new(0)).unwrap();
+        let found = scec(2).solve(&profiles, Some(&start), &Run::new(0)).unwrap();
         assert_eq!(found.labels, start);
         assert!(matches!(found.diagnostics.get("restart_objectives"),
             Some(Value::List(all)) if all.len() == 1));
@@ -282,7 +282,7 @@ fn a_start_is_kept_where_the_members_allow_it() {
 #[test]
 fn members_with_k_clusters_are_starts_once_each() {
     let profiles = profiles(chain());
-    let scec = ScecParams::new(3).restarts(4).check().unwrap();
+    let scec = Scec::new(3).restarts(4);
     let problem = Problem::new(&profiles, 3, (3.0, 2.0), OnMissing::Uniform, false);
     let starts = scec.starts(&problem, None, &Run::new(0)).unwrap();
     assert_eq!(starts.len(), 4);
@@ -320,8 +320,8 @@ impl Case {
         (0..profiles.len()).map(|x| self.start[first(x)]).collect()
     }
 
-    fn scec(&self) -> ScecParams {
-        ScecParams::new(self.k).alpha(self.alpha).beta(self.beta).missing(self.missing)
+    fn scec(&self) -> Scec {
+        Scec::new(self.k).alpha(self.alpha).beta(self.beta).missing(self.missing)
     }
 }
 
@@ -549,9 +549,9 @@ proptest! {
                 before = after;
             }
         }
-        let params = case.scec().init(ScecStart::Random).check().unwrap();
+        let params = case.scec().init(ScecStart::Random);
         let profiles = case.profiles();
-        let trace = params.fit(&profiles, None, &Run::new(1)).unwrap().convergence.trace;
+        let trace = params.solve(&profiles, None, &Run::new(1)).unwrap().convergence.trace;
         for pair in trace.windows(2) {
             prop_assert!(pair[1] <= pair[0] + 1e-12 * size, "{trace:?}");
         }
@@ -566,7 +566,7 @@ proptest! {
             (0..iterations).map(|_| *plain.iterate(10, 1e-5).last().unwrap()).collect();
 
         let profiles = case.profiles();
-        let scec = case.scec().max_iter(iterations).tol(0.0).check().unwrap();
+        let scec = case.scec().max_iter(iterations).tol(0.0);
         let start = start_from_labels(&case.start_of(&profiles), case.k).unwrap();
         for with_overlaps in [false, true] {
             let weights = (case.alpha, case.beta);
@@ -586,7 +586,7 @@ proptest! {
         }
 
         // And through the front door of the method, normalised.
-        let found = scec.fit(&profiles, Some(&case.start_of(&profiles)), &Run::new(0)).unwrap();
+        let found = scec.solve(&profiles, Some(&case.start_of(&profiles)), &Run::new(0)).unwrap();
         let membership = found.membership.unwrap();
         let rows = profiles.expand(&membership.iter_rows().map(<[f64]>::to_vec).collect::<Vec<_>>());
         let rows: Vec<f64> = rows.into_iter().flatten().flatten().collect();
@@ -616,7 +616,7 @@ proptest! {
     #[test]
     fn both_ways_settle_alike(case in cases()) {
         let profiles = case.profiles();
-        let scec = case.scec().max_iter(60).check().unwrap();
+        let scec = case.scec().max_iter(60);
         let start = start_from_labels(&case.start_of(&profiles), case.k).unwrap();
         let descend = |with_overlaps| {
             let weights = (case.alpha, case.beta);
@@ -633,7 +633,7 @@ proptest! {
     fn threads_do_not_change_a_bit(case in cases(), seed in 0..100u64) {
         let profiles = case.profiles();
         prop_assume!(case.k <= profiles.len());
-        let scec = case.scec().init(ScecStart::Random).check().unwrap();
+        let scec = case.scec().init(ScecStart::Random);
         let run = |threads| combine(&profiles, &scec, None, &Run::new(seed).threads(threads));
         prop_assert_eq!(run(1).unwrap(), run(2).unwrap());
     }

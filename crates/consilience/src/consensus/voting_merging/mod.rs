@@ -35,16 +35,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{FEW_CLUSTERS, ProfileMember, Profiles, argmax};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, max_assignment_dense};
 use crate::rng::Stream;
 use crate::run::Run;
-use crate::setters::setters;
 
 /// What there is to know about voting and merging.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -56,137 +54,51 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("a member votes on the objects it labels"),
     takes_start: false,
-    parameters: &[
-        ParameterInfo {
-            name: "matching",
-            range: "hungarian or greedy",
-            default: "hungarian",
-            help: "match clusters by optimal assignment, or largest overlap first",
-        },
-        ParameterInfo {
-            name: "restarts",
-            range: ">= 1",
-            default: "5",
-            help: "random orders of the members; the one of least disagreement wins",
-        },
-        ParameterInfo {
-            name: "threshold",
-            range: "0 <= threshold <= 1",
-            default: "0.25",
-            help: "without k, clusters are merged while they share more than this",
-        },
-    ],
+    offers: Offers::MEMBERSHIP,
+    parameters: VotingMerging::PARAMETERS,
     time: "O(u r^2 + u k^2), and O(K^2 + r k^3) a restart; with missing labels O(u r k + r k^3)",
     memory: "O(u k + K^2)",
-    build: |k, settings| {
-        let mut params = VotingMergingParams::new();
-        if let Some(k) = k {
-            params = params.k(k);
-        }
-        let words = [("hungarian", Matching::Hungarian), ("greedy", Matching::Greedy)];
-        if let Some(matching) = settings.choice("matching", &words)? {
-            params = params.matching(matching);
-        }
-        if let Some(restarts) = settings.integer("restarts")? {
-            params = params.restarts(restarts);
-        }
-        if let Some(threshold) = settings.real("threshold")? {
-            params = params.threshold(threshold);
-        }
-        Ok(Box::new(params.check()?))
-    },
+    build: VotingMerging::of,
 };
+
+params! {
+    /// [Voting and merging](self): members vote in turn on soft memberships; clusters rarely told
+    /// apart are merged.
+    pub struct VotingMerging(k?): INFO {
+        /// Match clusters by optimal assignment, or largest overlap first.
+        matching: Matching = Matching::Hungarian;
+        /// Random orders of the members; the one of least disagreement wins.
+        restarts: usize = 5, at_least(1.0);
+        /// Without k, clusters are merged while they share more than this.
+        threshold: f64 = 0.25, at_least(0.0).at_most(1.0);
+    }
+}
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
 
-/// How a member's clusters are matched with the columns so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matching {
-    /// By optimal assignment.
-    Hungarian,
-    /// The largest overlap first.
-    Greedy,
-}
-
-/// Parameters of [voting and merging](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VotingMergingParams {
-    k: Option<usize>,
-    matching: Matching,
-    restarts: usize,
-    threshold: f64,
-}
-
-impl Default for VotingMergingParams {
-    fn default() -> Self {
-        Self::new()
+words! {
+    /// How a member's clusters are matched with the columns so far.
+    pub enum Matching {
+        /// By optimal assignment.
+        Hungarian = "hungarian",
+        /// The largest overlap first.
+        Greedy = "greedy",
     }
 }
-
-impl VotingMergingParams {
-    /// Merges by threshold 1/4 after the best of five orders.
-    pub fn new() -> Self {
-        VotingMergingParams { k: None, matching: Matching::Hungarian, restarts: 5, threshold: 0.25 }
-    }
-
-    /// Merges until `k` clusters remain, at least 1, whatever the threshold.
-    #[must_use]
-    pub fn k(mut self, k: usize) -> Self {
-        self.k = Some(k);
-        self
-    }
-
-    setters! {
-        /// How clusters are matched.
-        matching: Matching,
-
-        /// How many orders of the members are tried, at least 1.
-        restarts: usize,
-
-        /// Without `k`: the share, in [0, 1], above which two clusters are merged.
-        threshold: f64,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<VotingMerging> {
-        if self.k == Some(0) {
-            return Err(Error::parameter("k", "at least 1", 0));
-        }
-        if self.restarts == 0 {
-            return Err(Error::parameter("restarts", "at least 1", 0));
-        }
-        if !(0.0..=1.0).contains(&self.threshold) {
-            return Err(Error::parameter("threshold", "in [0, 1]", self.threshold));
-        }
-        Ok(VotingMerging(self))
-    }
-}
-
-/// Voting and merging with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VotingMerging(VotingMergingParams);
 
 impl ConsensusMethod for VotingMerging {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn k(&self) -> Option<usize> {
-        self.0.k
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         // With missing labels a table of votes, and the memberships; a member has hardly more clusters
         // than a few times the mean.
-        let columns = (4 * shape.total_clusters / shape.r.max(1)).max(self.0.k.unwrap_or(1)) as u64;
+        let columns = (4 * shape.total_clusters / shape.r.max(1)).max(self.k.unwrap_or(1)) as u64;
         let overlaps = shape.total_clusters.min(FEW_CLUSTERS).pow(2) as u64;
         16 * shape.u as u64 * (columns + 1) + 8 * overlaps
     }
 
-    fn fit(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let finest = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap_or(1);
-        let columns = finest.max(self.0.k.unwrap_or(1));
+        let columns = finest.max(self.k.unwrap_or(1));
         let overlaps = self.takes_overlaps(profiles).then(|| {
             // By a power of two, lest sums of huge weights overflow: no bit of any other changes.
             let scale = (-profiles.total_weight().log2().floor()).exp2();
@@ -194,8 +106,8 @@ impl ConsensusMethod for VotingMerging {
             (profiles.gram(&weights), scale)
         });
         let mut best: Option<Vote> = None;
-        let mut disagreements = Vec::with_capacity(self.0.restarts);
-        for restart in 0..self.0.restarts {
+        let mut disagreements = Vec::with_capacity(self.restarts);
+        for restart in 0..self.restarts {
             let order = run.rng(Stream::Restart(restart as u64)).permutation(profiles.n_members());
             let vote = match &overlaps {
                 Some((overlaps, scale)) => {
@@ -246,7 +158,7 @@ struct Vote {
 impl VotingMerging {
     /// Whether overlaps of clusters tell all that is needed of an order, for less than the objects do.
     fn takes_overlaps(&self, profiles: &Profiles) -> bool {
-        let cheap = profiles.is_hard() || profiles.n_members() <= 2 * self.0.restarts;
+        let cheap = profiles.is_hard() || profiles.n_members() <= 2 * self.restarts;
         cheap && !profiles.has_missing() && profiles.n_clusters() <= FEW_CLUSTERS
     }
 
@@ -269,7 +181,7 @@ impl VotingMerging {
             run.tick("voting", b as u64, Some(order.len() as u64))?;
             let own = profiles.members()[h as usize].clusters.clone();
             let so_far = with_columns.as_slice()[own.start * columns..own.end * columns].to_vec();
-            let matched = self.matching(&Matrix::from_vec(own.len(), columns, so_far));
+            let matched = self.matched(&Matrix::from_vec(own.len(), columns, so_far));
             for (c, name) in own.zip(matched) {
                 names[c] = name;
                 for (row, overlap) in overlaps.row(c).iter().enumerate() {
@@ -313,7 +225,7 @@ impl VotingMerging {
                 }
             };
             let overlap = profiles.sum_over_chunks_of(CHUNK, &mut rows, own.len() * columns, add);
-            let matched = self.matching(&Matrix::from_vec(own.len(), columns, overlap));
+            let matched = self.matched(&Matrix::from_vec(own.len(), columns, overlap));
             names[own].copy_from_slice(&matched);
             last = Some(h as usize);
         }
@@ -322,12 +234,12 @@ impl VotingMerging {
     }
 
     /// The column of every cluster of a member, from their overlaps.
-    fn matching(&self, overlap: &Matrix) -> Vec<usize> {
+    fn matched(&self, overlap: &Matrix) -> Vec<usize> {
         let complete = |name: Vec<Option<usize>>| -> Vec<usize> {
             let fits = "no member has more clusters than there are columns";
             name.into_iter().map(|column| column.expect(fits)).collect()
         };
-        match self.0.matching {
+        match self.matching {
             Matching::Hungarian => complete(max_assignment_dense(overlap)),
             Matching::Greedy => {
                 let mut cells: Vec<(usize, usize)> = (0..overlap.nrows())
@@ -393,9 +305,9 @@ impl VotingMerging {
                 .filter(|&(j, l)| size[j] + size[l] > 0.0)
                 .map(|pair| (pair, share(&pair)))
                 .reduce(|best, next| if next.1 > best.1 { next } else { best });
-            let next = most.filter(|&(_, share)| match self.0.k {
+            let next = most.filter(|&(_, share)| match self.k {
                 Some(wanted) => clusters > wanted,
-                None => share > self.0.threshold,
+                None => share > self.threshold,
             });
             let Some(((j, l), share)) = next else { break };
             shares.push(share);

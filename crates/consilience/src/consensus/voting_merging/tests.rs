@@ -7,9 +7,9 @@ use crate::consensus::combine;
 use crate::ensemble::{Ensemble, HardMember};
 use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
-fn labels(members: &[[i64; 6]], params: VotingMergingParams) -> Vec<Option<u32>> {
+fn labels(members: &[[i64; 6]], params: VotingMerging) -> Vec<Option<u32>> {
     let profiles = profiles(&hard_ensemble(members));
-    let consensus = combine(&profiles, &params.check().unwrap(), None, &Run::new(0)).unwrap();
+    let consensus = combine(&profiles, &params, None, &Run::new(0)).unwrap();
     consensus.object_labels(&profiles)
 }
 
@@ -62,7 +62,7 @@ fn as_printed(
 fn names_are_matched_and_votes_averaged() {
     let members = [[0, 0, 1, 1, 2, 2], [2, 2, 0, 0, 1, 1], [1, 1, 1, 0, 2, 2]];
     for matching in [Matching::Hungarian, Matching::Greedy] {
-        let params = VotingMergingParams::new().matching(matching).k(3);
+        let params = VotingMerging::new().matching(matching).k(3);
         assert_eq!(labels(&members, params), [0, 0, 1, 1, 2, 2].map(Some));
     }
 }
@@ -72,17 +72,17 @@ fn names_are_matched_and_votes_averaged() {
 fn clusters_rarely_told_apart_are_merged() {
     let members = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 2, 1, 2], [0, 0, 1, 2, 2, 1]];
     let expected = [1, 1, 0, 0, 0, 0].map(Some);
-    assert_eq!(labels(&members, VotingMergingParams::new().k(2)), expected);
+    assert_eq!(labels(&members, VotingMerging::new().k(2)), expected);
     // Each crosses over to the other by a quarter.
-    let by_share = VotingMergingParams::new().threshold(0.2);
+    let by_share = VotingMerging::new().threshold(0.2);
     assert_eq!(labels(&members, by_share), expected);
 }
 
 #[test]
 fn refuses_what_is_out_of_range() {
-    assert!(VotingMergingParams::new().k(0).check().is_err());
-    assert!(VotingMergingParams::new().restarts(0).check().is_err());
-    assert!(VotingMergingParams::new().threshold(f64::NAN).check().is_err());
+    assert!(VotingMerging::new().k(0).check().is_err());
+    assert!(VotingMerging::new().restarts(0).check().is_err());
+    assert!(VotingMerging::new().threshold(f64::NAN).check().is_err());
 }
 
 /// Of many profiles, some labels missing, votes are counted chunk by chunk.
@@ -100,7 +100,7 @@ fn votes_of_many_profiles_are_those_printed() {
     };
     let profiles = profiles(&Ensemble::new((0..7).map(member).collect()).unwrap());
     assert!(profiles.len() > 2 * CHUNK && profiles.has_missing());
-    let method = VotingMergingParams::new().check().unwrap();
+    let method = VotingMerging::new();
     let order: Vec<u32> = (0..7).rev().collect();
     let on = |threads| {
         let run = Run::new(0).threads(threads);
@@ -122,7 +122,7 @@ fn huge_weights_are_weights_too() {
     let ensemble = hard_ensemble(&[[0, 0, 1], [1, 1, 0], [0, 0, 1]]);
     let ensemble = ensemble.with_weights(vec![1e307, 1e307, 1.0]).unwrap();
     let profiles = profiles(&ensemble);
-    let method = VotingMergingParams::new().k(2).check().unwrap();
+    let method = VotingMerging::new().k(2);
     let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     assert_eq!(consensus.object_labels(&profiles), [0, 0, 1].map(Some));
     // All agree, but for what rounding leaves of twice 10^307.
@@ -155,9 +155,9 @@ fn plain_merge(method: &VotingMerging, w: &[f64], mut d: Matrix) -> (Matrix, Vec
         all.sort_by(|a, b| b.0.total_cmp(&a.0));
         let Some(&(share, j, l)) = all.first() else { return (d, shares, margin) };
         let clusters = size.iter().filter(|&&n| n > 0.0).count();
-        let enough = method.0.k.map_or(share <= method.0.threshold, |wanted| clusters <= wanted);
-        if method.0.k.is_none() {
-            margin = margin.min((share - method.0.threshold).abs());
+        let enough = method.k.map_or(share <= method.threshold, |wanted| clusters <= wanted);
+        if method.k.is_none() {
+            margin = margin.min((share - method.threshold).abs());
         }
         if enough {
             return (d, shares, margin);
@@ -185,8 +185,8 @@ proptest! {
     ) {
         let profiles = profiles(&ensemble);
         let run = Run::new(1).threads(1);
-        let params = VotingMergingParams { k, ..VotingMergingParams::new().threshold(threshold) };
-        let method = params.check().unwrap();
+        let params = VotingMerging { k, ..VotingMerging::new().threshold(threshold) };
+        let method = params;
         let finest = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap();
         let columns = finest.max(k.unwrap_or(1));
         let order: Vec<u32> = (0..profiles.n_members() as u32).collect();
@@ -218,7 +218,7 @@ proptest! {
         let run = Run::new(seed).threads(1);
         let order = run.rng(Stream::Restart(0)).permutation(profiles.n_members());
         let columns = profiles.members().iter().map(ProfileMember::n_clusters).max().unwrap();
-        let method = VotingMergingParams::new().check().unwrap();
+        let method = VotingMerging::new();
         let mut votes = vec![method.vote(&profiles, &order, columns, &run).unwrap()];
         if !profiles.has_missing() {
             let overlaps = profiles.gram(profiles.weights());
@@ -237,8 +237,8 @@ proptest! {
     #[test]
     fn memberships_stay_distributions(ensemble in ensembles(Kinds::ALL, 12, 5)) {
         let profiles = profiles(&ensemble);
-        let method = VotingMergingParams::new().check().unwrap();
-        let consensus = method.fit(&profiles, None, &Run::new(0).threads(1)).unwrap();
+        let method = VotingMerging::new();
+        let consensus = method.solve(&profiles, None, &Run::new(0).threads(1)).unwrap();
         for row in consensus.membership.unwrap().iter_rows() {
             prop_assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }

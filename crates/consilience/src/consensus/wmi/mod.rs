@@ -52,49 +52,20 @@ mod screen;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::consensus::method::{
-    ChoosesK, ConsensusMethod, MethodInfo, OnSoft, ParameterInfo, Shape,
-};
+use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::params::{at_least, params, words};
 use crate::consensus::settings::Settings;
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metrics::member_diversity;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
-use crate::setters::setters;
 use reassign::Reassignment;
 use sample::Sample;
 
 const REFERENCE: &str = "Y. Gao, S. Gu, J. Li, Z. Liao. A Weighted Consensus Function Based on \
                          Information-theoretic Principles to Combine Soft Clusterings. GrC 2007.";
-
-const PARAMETERS: &[ParameterInfo] = &[
-    ParameterInfo {
-        name: "restarts",
-        range: ">= 1",
-        default: "3",
-        help: "random starts; the one that ends with the largest objective counts",
-    },
-    ParameterInfo {
-        name: "max_iter",
-        range: ">= 1",
-        default: "100",
-        help: "passes over all objects after which to stop even if some still move",
-    },
-    ParameterInfo {
-        name: "order",
-        range: "random or index",
-        default: "random",
-        help: "the order in which a pass visits the objects",
-    },
-    ParameterInfo {
-        name: "sample",
-        range: ">= 0",
-        default: "5000",
-        help: "with more distinct objects than this, starts are settled on so many; 0: on all",
-    },
-];
 
 const fn info(
     name: &'static str,
@@ -111,7 +82,8 @@ const fn info(
         soft,
         missing: Some("a member tells nothing about objects it does not label"),
         takes_start: true,
-        parameters: PARAMETERS,
+        offers: Offers::LABELS,
+        parameters: Wmi::PARAMETERS,
         time,
         memory: "O(u + K k)",
         build,
@@ -124,7 +96,7 @@ pub(super) static W_MI: MethodInfo = info(
     "mutual information with the members, each weighted by its diversity",
     OnSoft::Uses,
     "O(t u K k + u K^2) soft, O(t u r k + u r^2) hard",
-    |k, settings| build(WmiVariant::Weighted, k, settings),
+    |k, settings| Wmi::of(WmiVariant::Weighted, k, settings),
 );
 
 /// What there is to know about f-MI.
@@ -133,7 +105,7 @@ pub(super) static F_MI: MethodInfo = info(
     "mutual information with the members, memberships as they are",
     OnSoft::Uses,
     "O(t u K k + u K^2) soft, O(t u r k + u r^2) hard",
-    |k, settings| build(WmiVariant::Fuzzy, k, settings),
+    |k, settings| Wmi::of(WmiVariant::Fuzzy, k, settings),
 );
 
 /// What there is to know about h-MI.
@@ -142,31 +114,8 @@ pub(super) static H_MI: MethodInfo = info(
     "mutual information with the members, hard labels",
     OnSoft::Hardens,
     "O(t u r k + u r^2)",
-    |k, settings| build(WmiVariant::Hard, k, settings),
+    |k, settings| Wmi::of(WmiVariant::Hard, k, settings),
 );
-
-fn build(
-    variant: WmiVariant,
-    k: Option<usize>,
-    settings: &Settings,
-) -> Result<Box<dyn ConsensusMethod>> {
-    let k = k.ok_or(Error::NeedsK { method: variant.info().name })?;
-    let mut params = WmiParams::new(variant, k);
-    if let Some(restarts) = settings.integer("restarts")? {
-        params = params.restarts(restarts);
-    }
-    if let Some(max_iter) = settings.integer("max_iter")? {
-        params = params.max_iter(max_iter);
-    }
-    let orders = [("random", WmiOrder::Random), ("index", WmiOrder::Index)];
-    if let Some(order) = settings.choice("order", &orders)? {
-        params = params.order(order);
-    }
-    if let Some(sample) = settings.integer("sample")? {
-        params = params.sample(sample);
-    }
-    Ok(Box::new(params.check()?))
-}
 
 /// Which of the three methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,103 +138,61 @@ impl WmiVariant {
     }
 }
 
-/// The order in which a pass visits the profiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WmiOrder {
-    /// A new random order every pass.
-    Random,
-    /// As they stand.
-    Index,
-}
-
-/// Parameters of [w-MI, f-MI and h-MI](self), not yet checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WmiParams {
-    variant: WmiVariant,
-    k: usize,
-    restarts: usize,
-    max_iter: usize,
-    order: WmiOrder,
-    sample: usize,
-}
-
-impl WmiParams {
-    /// `k` is the number of clusters; three restarts of at most 100 passes in random order, on a
-    /// sample if there are more than 5000 profiles.
-    pub fn new(variant: WmiVariant, k: usize) -> Self {
-        let (order, sample) = (WmiOrder::Random, 5000);
-        WmiParams { variant, k, restarts: 3, max_iter: 100, order, sample }
-    }
-
-    setters! {
-        /// How many random starts there are, at least 1.
-        restarts: usize,
-
-        /// The largest number of passes, at least 1.
-        max_iter: usize,
-
-        /// The order in which a pass visits the profiles.
-        order: WmiOrder,
-
-        /// With more profiles than this, starts are settled on a sample of so many points; 0 settles
-        /// them on all.
-        sample: usize,
-    }
-
-    /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Wmi> {
-        Error::unless_at_least_one([
-            ("k", self.k),
-            ("restarts", self.restarts),
-            ("max_iter", self.max_iter),
-        ])?;
-        Ok(Wmi(self))
+words! {
+    /// The order in which a pass visits the profiles.
+    pub enum WmiOrder {
+        /// A new random order every pass.
+        Random = "random",
+        /// As they stand.
+        Index = "index",
     }
 }
 
-/// w-MI, f-MI or h-MI with checked parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wmi(WmiParams);
+params! {
+    /// [w-MI, f-MI and h-MI](self): mutual information with the members.
+    pub struct Wmi(k; variant: WmiVariant): |own| { own.variant.info() } {
+        /// Random starts; the one that ends with the largest objective counts.
+        restarts: usize = 3, at_least(1.0);
+        /// Passes over all objects after which to stop even if some still move.
+        max_iter: usize = 100, at_least(1.0);
+        /// The order in which a pass visits the objects.
+        order: WmiOrder = WmiOrder::Random;
+        /// With more distinct objects than this, starts are settled on so many; 0: on all.
+        sample: usize = 5000, at_least(0.0);
+    }
+}
 
 /// In so many parts a pass is accounted for.
 const EPOCHS: usize = 32;
 
 impl ConsensusMethod for Wmi {
-    fn info(&self) -> &'static MethodInfo {
-        self.0.variant.info()
-    }
-
-    fn k(&self) -> Option<usize> {
-        Some(self.0.k)
-    }
-
     fn cost(&self, shape: &Shape) -> u64 {
         let rows = shape.total_clusters + shape.r;
         // Masses and what is kept of them; what changed; labels, order and what was last known of a
         // profile.
         let per_cluster = 32 * rows + 16 * (drift::WINDOW + 1);
-        let per_restart = per_cluster * self.0.k.next_multiple_of(4) + 48 * shape.u;
+        let per_restart = per_cluster * self.k.next_multiple_of(4) + 48 * shape.u;
         let overlaps = 8 * shape.total_clusters * shape.total_clusters;
-        (self.0.restarts * per_restart + overlaps) as u64
+        (self.restarts * per_restart + overlaps) as u64
     }
 
-    fn fit(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
+    fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("diversity of members", 0, None)?;
         let diversity = member_diversity(profiles);
         let omega = self.weights(&diversity);
         let sample = match start {
-            None if self.0.sample > 0 => Sample::new(profiles, self.0.sample, self.0.k),
+            None if self.sample > 0 => Sample::new(profiles, self.sample, self.k),
             _ => None,
         };
         let (End { labels, convergence }, objectives) = match sample {
             None => self.best_of(profiles, &omega, start, run)?,
             Some(sample) => {
                 let (settled, objectives) = self.best_of(&sample.profiles, &omega, None, run)?;
-                let start = sample.extend(profiles, &omega, &settled.labels, self.0.k);
+                let start = sample.extend(profiles, &omega, &settled.labels, self.k);
                 (self.best_of(profiles, &omega, Some(&start), run)?.0, objectives)
             }
         };
-        let mut consensus = Consensus::from_labels(labels, self.0.k);
+        let mut consensus = Consensus::from_labels(labels, self.k);
         consensus.convergence = convergence;
         consensus.diagnostics.push("diversity", Value::Members(diversity));
         consensus.diagnostics.push("weights", Value::Members(omega));
@@ -309,7 +216,7 @@ impl End {
 impl Wmi {
     /// $\omega$.
     fn weights(&self, diversity: &[f64]) -> Vec<f64> {
-        if self.0.variant == WmiVariant::Weighted && diversity.iter().any(|&d| d >= 1e-12) {
+        if self.variant == WmiVariant::Weighted && diversity.iter().any(|&d| d >= 1e-12) {
             diversity.to_vec()
         } else {
             vec![1.0; diversity.len()]
@@ -343,7 +250,7 @@ impl Wmi {
         run: &Run,
     ) -> Result<Vec<End>> {
         // A given start leaves nothing to draw but the order: once is enough.
-        let restarts = if start.is_some() { 1 } else { self.0.restarts };
+        let restarts = if start.is_some() { 1 } else { self.restarts };
         let passes = AtomicU64::new(0);
         let tick = || run.tick("reassigning", passes.fetch_add(1, Ordering::Relaxed) + 1, None);
         let ends: Vec<OnceLock<Result<End>>> = (0..restarts).map(|_| OnceLock::new()).collect();
@@ -352,7 +259,7 @@ impl Wmi {
                 let tick = &tick;
                 scope.spawn_fifo(move |scope| {
                     let mut rng = run.rng(Stream::Restart(restart as u64));
-                    let k = self.0.k;
+                    let k = self.k;
                     let labels = match start {
                         Some(labels) => labels.iter().map(|label| label % k as u32).collect(),
                         None => (0..profiles.len()).map(|_| rng.below(k) as u32).collect(),
@@ -377,7 +284,7 @@ impl Wmi {
         run: &'a Run,
         tick: &'a (impl Fn() -> Result<()> + Sync),
     ) {
-        let done = search.pass(&self.0, run).and_then(|done| tick().map(|()| done));
+        let done = search.pass(self, run).and_then(|done| tick().map(|()| done));
         match done {
             Ok(false) => {
                 scope.spawn_fifo(move |scope| self.go_on(search, end, scope, run, tick));
@@ -406,7 +313,7 @@ impl<'a> Search<'a> {
     }
 
     /// Visits all profiles; whether it was the last time.
-    fn pass(&mut self, params: &WmiParams, run: &Run) -> Result<bool> {
+    fn pass(&mut self, params: &Wmi, run: &Run) -> Result<bool> {
         // Visits between two looks at the cancel flag: some ten million additions.
         let stride = (10_000_000 / self.reassignment.work().max(1)).max(1);
         if params.order == WmiOrder::Random {

@@ -107,7 +107,7 @@ fn passes(
 fn fit(method: &Wmi, ensemble: &Ensemble, seed: u64) -> Consensus {
     let profiles = profiles(ensemble);
     let run = Run::new(seed);
-    method.fit(&profiles, None, &run).expect("an answer")
+    method.solve(&profiles, None, &run).expect("an answer")
 }
 
 /// 600 objects around four centres: members err on some of them, each in its own way.
@@ -225,7 +225,7 @@ proptest! {
         let profiles = profiles(&ensemble);
         prop_assume!(k <= profiles.len());
         for variant in [WmiVariant::Weighted, WmiVariant::Fuzzy] {
-            let method = WmiParams::new(variant, k).check().unwrap();
+            let method = Wmi::new(variant, k);
             let consensus = fit(&method, &ensemble, seed);
             let Convergence { objective: end, trace, stop, .. } = &consensus.convergence;
             prop_assert_eq!(*stop, Stop::Converged);
@@ -271,7 +271,7 @@ proptest! {
                 of_objects(&labels)
             })
             .fold(0.0, f64::max);
-        let method = WmiParams::new(WmiVariant::Hard, k).restarts(20).check().unwrap();
+        let method = Wmi::new(WmiVariant::Hard, k).restarts(20);
         let found = fit(&method, &ensemble, seed).convergence.objective.unwrap();
         prop_assert!((found - best).abs() < 1e-12, "{found} instead of {best}");
     }
@@ -283,7 +283,7 @@ proptest! {
     ) {
         let u = profiles(&ensemble).len();
         prop_assume!(k <= u);
-        let method = WmiParams::new(WmiVariant::Hard, k).check().unwrap();
+        let method = Wmi::new(WmiVariant::Hard, k);
         let mut labels = fit(&method, &ensemble, seed).labels;
         labels.sort_unstable();
         labels.dedup();
@@ -359,7 +359,7 @@ fn late_visits_are_told_at_a_glance() {
 fn a_start_is_gone_on_from() {
     let ensemble = hard_ensemble(&[[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]);
     let profiles = profiles(&ensemble);
-    let method = WmiParams::new(WmiVariant::Hard, 2).check().unwrap();
+    let method = Wmi::new(WmiVariant::Hard, 2);
     let start: Vec<Option<u32>> = [0, 0, 0, 1, 1, 1].map(Some).to_vec();
     let consensus = combine(&profiles, &method, Some(&start), &Run::new(0)).unwrap();
     let labels: Vec<u32> = consensus.object_labels(&profiles).into_iter().flatten().collect();
@@ -371,7 +371,7 @@ fn a_start_is_gone_on_from() {
 fn weights_are_diversities_unless_there_is_none() {
     let differ = hard_ensemble(&[[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]);
     let weights = |variant, ensemble: &Ensemble| {
-        let consensus = fit(&WmiParams::new(variant, 2).check().unwrap(), ensemble, 0);
+        let consensus = fit(&Wmi::new(variant, 2), ensemble, 0);
         match consensus.diagnostics.get("weights") {
             Some(Value::Members(weights)) => weights.clone(),
             other => panic!("weights are {other:?}"),
@@ -391,8 +391,8 @@ fn weights_are_diversities_unless_there_is_none() {
 
 #[test]
 fn nothing_to_do_is_refused() {
-    let params = || WmiParams::new(WmiVariant::Hard, 2);
-    assert!(WmiParams::new(WmiVariant::Hard, 0).check().is_err());
+    let params = || Wmi::new(WmiVariant::Hard, 2);
+    assert!(Wmi::new(WmiVariant::Hard, 0).check().is_err());
     assert!(params().restarts(0).check().is_err());
     assert!(params().max_iter(0).check().is_err());
     let settings = Settings::from_iter([("order", "sorted")]);
@@ -405,9 +405,9 @@ fn nothing_to_do_is_refused() {
 fn a_start_on_a_sample_ends_in_a_local_optimum_of_all() {
     for seed in 0..3 {
         for profiles in [noisy(seed, false), noisy(seed, true)] {
-            let params = || WmiParams::new(WmiVariant::Fuzzy, 4).sample(100);
+            let params = || Wmi::new(WmiVariant::Fuzzy, 4).sample(100);
             let run = Run::new(seed);
-            let consensus = params().check().unwrap().fit(&profiles, None, &run).unwrap();
+            let consensus = params().solve(&profiles, None, &run).unwrap();
             let Convergence { objective: end, trace, stop, .. } = &consensus.convergence;
             assert_eq!(*stop, Stop::Converged);
             assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{trace:?}");
@@ -421,7 +421,7 @@ fn a_start_on_a_sample_ends_in_a_local_optimum_of_all() {
                 assert!(costs.iter().all(|cost| own <= cost + 1e-8 * profiles.total_weight()));
             }
             // Not worse than random starts on all, but for luck.
-            let all = params().sample(0).check().unwrap().fit(&profiles, None, &run).unwrap();
+            let all = params().sample(0).solve(&profiles, None, &run).unwrap();
             assert!(end > 0.98 * all.convergence.objective.unwrap());
         }
     }
@@ -483,8 +483,8 @@ fn few_profiles_and_given_starts_are_not_sampled() {
     assert!(Sample::new(&profiles, 30, 4).is_some_and(|sample| sample.profiles.len() >= 40));
     assert!(Sample::new(&profiles, 30, 1000).is_none());
     let fit = |sample: usize, start: Option<&[u32]>| {
-        let method = WmiParams::new(WmiVariant::Hard, 4).sample(sample).check().unwrap();
-        method.fit(&profiles, start, &Run::new(1)).unwrap()
+        let method = Wmi::new(WmiVariant::Hard, 4).sample(sample);
+        method.solve(&profiles, start, &Run::new(1)).unwrap()
     };
     assert_eq!(fit(0, None).labels, fit(5000, None).labels);
     let start = labels(profiles.len(), 4, 2);
