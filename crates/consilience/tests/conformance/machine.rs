@@ -82,7 +82,7 @@ pub(crate) fn a_raised_flag_stops_the_method(info: &'static MethodInfo) -> Resul
             let method = build(info, k);
             let answers = [
                 combine(&profiles, method.as_ref(), None, &stopped),
-                stopped.install(|| method.fit(&profiles, None, &stopped)),
+                stopped.install(|| method.solve(&profiles, None, &stopped)),
             ];
             for answer in answers {
                 if answer != Err(Error::Cancelled) {
