@@ -1,62 +1,43 @@
 //! Ensembles of clusterings and their profiles.
+//!
+//! * `labels`: members of an ensemble, and how labels become narrow codes;
+//! * `distinct`: merging equal label tuples, of a whole ensemble or block by block;
+//! * `profiles`: the distinct tuples with their weights, in any order, whole or sampled;
+//! * `clusters`: products with the incidence matrix of profiles and clusters, and what comes of them;
+//! * `pairs`: what the members say about pairs of profiles.
 
-mod agreement;
-mod blocks;
-mod canonical;
-mod certainty;
-mod chunks;
-mod closest;
-mod cluster_walks;
-mod coassociation;
-mod collection;
-mod contingency;
-mod disagreement;
-mod elite;
-mod encoder;
-mod exact;
-mod factor;
-mod incidence;
-mod joins;
+mod clusters;
+mod distinct;
 mod labels;
-mod lanes;
-mod member;
-mod merge;
-mod packing;
-mod prefixes;
+mod pairs;
 mod profiles;
-mod recode;
-mod sample;
-mod stream;
-mod tally;
-mod tuples;
-mod votes;
 
-pub use agreement::Majority;
-pub(crate) use agreement::{agreement, agreement_cost};
-pub use canonical::Canonical;
-pub use chunks::Chunks;
-pub use closest::Closest;
-pub use coassociation::CoAssociation;
-pub use collection::Ensemble;
-pub use contingency::{Cell, Contingency};
-pub use disagreement::Crowd;
-pub use encoder::LabelEncoder;
-pub use exact::ExactSum;
-pub use factor::Factor;
-pub(crate) use incidence::FEW_CLUSTERS;
+pub(crate) use clusters::FEW_CLUSTERS;
+pub use clusters::contingency::{Cell, Contingency};
+pub use clusters::factor::Factor;
+pub use distinct::blocks::{BlockMerge, Distinct};
+pub use distinct::closest::Closest;
+pub use distinct::exact::ExactSum;
+pub use distinct::tuples::Tuples;
+pub use labels::coder::LabelEncoder;
+pub use labels::collection::Ensemble;
+pub use labels::integers::Integer;
+pub(crate) use labels::member::first_of_largest;
+pub use labels::member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use labels::with_codes;
 pub use labels::{Code, Labels};
-pub(crate) use member::first_of_largest;
-pub use member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
-pub(crate) use prefixes::components_of_prefixes;
-pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
-pub use recode::Integer;
-pub(crate) use sample::{
+pub use pairs::agreement::Majority;
+pub(crate) use pairs::agreement::{agreement, agreement_cost};
+pub use pairs::coassociation::CoAssociation;
+pub use pairs::disagreement::Crowd;
+pub(crate) use pairs::prefixes::components_of_prefixes;
+pub use pairs::votes::Votes;
+pub use profiles::canonical::Canonical;
+pub use profiles::chunks::Chunks;
+pub(crate) use profiles::sample::{
     Part, drawn, drawn_by, drawn_for, heaviest, joined, points_for, sample, sample_for,
 };
-pub use stream::{BlockMerge, Distinct};
 #[cfg(test)]
-pub(crate) use tally::tallied;
-pub(crate) use tally::tally;
-pub use tuples::Tuples;
-pub use votes::Votes;
+pub(crate) use profiles::tally::tallied;
+pub(crate) use profiles::tally::tally;
+pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};

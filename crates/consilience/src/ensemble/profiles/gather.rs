@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::ensemble::collection::Ensemble;
+use crate::ensemble::labels::collection::Ensemble;
+use crate::ensemble::labels::member::Member;
 use crate::ensemble::labels::{Code, with_codes};
-use crate::ensemble::member::Member;
 use crate::linalg::Matrix;
 
 /// Profiles whose rows are gathered at a time, column by column.

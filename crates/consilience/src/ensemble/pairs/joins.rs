@@ -3,7 +3,7 @@
 // Only what is inlined into the dispatched call is compiled for the vector unit.
 #![allow(clippy::inline_always)]
 
-use crate::ensemble::blocks::Lanes;
+use crate::ensemble::pairs::lanes::Lanes;
 use crate::graph::UnionFind;
 
 /// Disjoint sets of places, each with a root that it had some time ago.

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use crate::ensemble::agreement::Majority;
-use crate::ensemble::blocks::{
+use crate::ensemble::pairs::agreement::Majority;
+use crate::ensemble::pairs::joins::Joins;
+use crate::ensemble::pairs::lanes::{
     Blocks, Contents, LANES, Lane, Lanes, add_equal, sorted_by_labels, with_lane,
 };
-use crate::ensemble::joins::Joins;
 use crate::ensemble::profiles::Profiles;
 use crate::error::Result;
 use crate::run::Run;
@@ -144,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ensemble::agreement::agreement;
+    use crate::ensemble::pairs::agreement::agreement;
     use crate::ensemble::{Ensemble, LabelEncoder};
     use crate::testing::{Kinds, ensembles, profiles};
 

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use crate::ensemble::labels::member::Member;
 use crate::ensemble::labels::{Code, with_codes};
-use crate::ensemble::member::Member;
 use crate::ensemble::profiles::Profiles;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;

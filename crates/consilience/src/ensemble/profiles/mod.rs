@@ -5,24 +5,28 @@
 //! back. This is exact, not an approximation. A missing label is part of the tuple; rows of soft
 //! memberships merge when they are equal bit by bit.
 
+pub(crate) mod canonical;
+pub(crate) mod chunks;
 mod gather;
 mod objects;
 mod part;
 mod reorder;
+pub(crate) mod sample;
 mod select;
+pub(crate) mod tally;
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::ensemble::collection::Ensemble;
+use crate::ensemble::distinct::{Merged, merge, summed_weights};
+use crate::ensemble::labels::collection::Ensemble;
+use crate::ensemble::labels::member::argmax;
 use crate::ensemble::labels::{Code, Labels, with_codes};
-use crate::ensemble::member::argmax;
-use crate::ensemble::merge::{Merged, merge, summed_weights};
 use crate::ensemble::profiles::gather::{gather, gather_soft};
 use crate::ensemble::profiles::objects::Objects;
 pub use crate::ensemble::profiles::part::Parted;
-use crate::ensemble::tally::tally;
+use crate::ensemble::profiles::tally::tally;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -191,7 +195,7 @@ impl Profiles {
                 expected: self.len(),
             });
         }
-        crate::ensemble::collection::check_weights(&weights)?;
+        crate::ensemble::labels::collection::check_weights(&weights)?;
         Profiles { weights, ..self }.with_map(map)
     }
 
@@ -212,11 +216,11 @@ impl Profiles {
                     expected: map.len(),
                 });
             }
-            crate::ensemble::collection::check_weights(weights)?;
+            crate::ensemble::labels::collection::check_weights(weights)?;
         }
         let profiles = self.with_map(map)?;
         let sums = summed_weights(profiles.map(), profiles.len(), weights);
-        crate::ensemble::collection::check_weights(&sums)?;
+        crate::ensemble::labels::collection::check_weights(&sums)?;
         Ok(Profiles { weights: sums, ..profiles })
     }
 

@@ -1,9 +1,9 @@
 //! Rows of labels and memberships as a few 64-bit words, so that whole words are hashed and compared
 //! where labels would be.
 
-use crate::ensemble::collection::Ensemble;
+use crate::ensemble::labels::collection::Ensemble;
+use crate::ensemble::labels::member::{HardMember, Member};
 use crate::ensemble::labels::{Code, Labels, with_codes};
-use crate::ensemble::member::{HardMember, Member};
 use crate::linalg::{Matrix, vectorised};
 
 /// Objects packed at a time: a word of each stays in the first-level cache for all members.
@@ -11,10 +11,10 @@ const TILE: usize = 1 << 10;
 
 /// Where the labels of each member stand in the words of a row: codes plus one, so that missing is 0.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     places: Vec<Place>,
     /// Words a row.
-    pub(super) width: usize,
+    pub(crate) width: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +26,12 @@ struct Place {
 
 impl Layout {
     /// A label takes no more bits than its member needs, which has this many clusters.
-    pub(super) fn new(clusters: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn new(clusters: impl IntoIterator<Item = usize>) -> Self {
         Self::of_bits(clusters.into_iter().map(bits))
     }
 
     /// Every member may have any number of clusters.
-    pub(super) fn widest(members: usize) -> Self {
+    pub(crate) fn widest(members: usize) -> Self {
         Self::of_bits((0..members).map(|_| u32::BITS))
     }
 
@@ -49,18 +49,18 @@ impl Layout {
     }
 
     /// Whether there is room for members with these many clusters.
-    pub(super) fn holds(&self, clusters: &[usize]) -> bool {
+    pub(crate) fn holds(&self, clusters: &[usize]) -> bool {
         self.places.iter().zip(clusters).all(|(place, &clusters)| bits(clusters) <= place.bits)
     }
 
     /// The code of member `h` plus one, 0 if missing, in the words of a row.
-    pub(super) fn plus_one(&self, row: &[u64], h: usize) -> u64 {
+    pub(crate) fn plus_one(&self, row: &[u64], h: usize) -> u64 {
         let Place { word, shift, bits } = self.places[h];
         (row[word] >> shift) & ((1 << bits) - 1)
     }
 
     /// The same row in another layout, added to `to`, which is blank.
-    pub(super) fn move_to(&self, row: &[u64], other: &Layout, to: &mut [u64]) {
+    pub(crate) fn move_to(&self, row: &[u64], other: &Layout, to: &mut [u64]) {
         for (h, place) in other.places.iter().enumerate() {
             to[place.word] |= self.plus_one(row, h) << place.shift;
         }
@@ -73,10 +73,10 @@ fn bits(clusters: usize) -> u32 {
 }
 
 /// How the labels and memberships of an object are packed into words.
-pub(super) struct Packing<'a> {
+pub(crate) struct Packing<'a> {
     fields: Vec<Field<'a>>,
     /// Words a row.
-    pub(super) width: usize,
+    pub(crate) width: usize,
 }
 
 enum Field<'a> {
@@ -87,7 +87,7 @@ enum Field<'a> {
 }
 
 impl<'a> Packing<'a> {
-    pub(super) fn new(ensemble: &'a Ensemble) -> Self {
+    pub(crate) fn new(ensemble: &'a Ensemble) -> Self {
         let hard = ensemble.members().iter().filter_map(|member| match member {
             Member::Hard(m) => Some(m),
             Member::Soft(_) => None,
@@ -105,7 +105,7 @@ impl<'a> Packing<'a> {
     }
 
     /// Columns of labels in this layout.
-    pub(super) fn of_columns(
+    pub(crate) fn of_columns(
         layout: &Layout,
         columns: impl IntoIterator<Item = &'a Labels>,
     ) -> Self {
@@ -120,7 +120,7 @@ impl<'a> Packing<'a> {
 
     /// Packs `len` rows from object `start` on: word `w` of row `i` goes to `words[w * len + i]`,
     /// so that all rows are packed and hashed side by side.
-    pub(super) fn pack(&self, start: usize, len: usize, words: &mut [u64]) {
+    pub(crate) fn pack(&self, start: usize, len: usize, words: &mut [u64]) {
         words.fill(0);
         for tile in (0..len).step_by(TILE) {
             let tile = tile..len.min(tile + TILE);
@@ -157,7 +157,7 @@ fn pack_codes<C: Code>(codes: &[C], words: &mut [u64], shift: u32) {
 }
 
 /// Hashes the rows packed in `words`. A blank row, all words 0, has hash 0.
-pub(super) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
+pub(crate) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
     let len = hashes.len();
     vectorised(
         #[inline(always)]
@@ -178,7 +178,7 @@ pub(super) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
 }
 
 /// The hash of one row, as [`hash_rows`] has it.
-pub(super) fn hash_row(row: &[u64]) -> u64 {
+pub(crate) fn hash_row(row: &[u64]) -> u64 {
     let step = |hash: u64, &word: &u64| {
         let h = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         h ^ (h >> 29)

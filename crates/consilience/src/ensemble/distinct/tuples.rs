@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use crate::ensemble::closest::Closest;
-use crate::ensemble::collection::Ensemble;
-use crate::ensemble::exact::ExactSum;
+use crate::ensemble::distinct::closest::Closest;
+use crate::ensemble::distinct::exact::ExactSum;
+use crate::ensemble::distinct::merge;
 use crate::ensemble::labels::Labels;
-use crate::ensemble::member::{HardMember, Member};
-use crate::ensemble::merge::merge;
+use crate::ensemble::labels::collection::Ensemble;
+use crate::ensemble::labels::member::{HardMember, Member};
 use crate::ensemble::profiles::{MISSING, NO_PROFILE, Profiles, mix};
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -294,7 +294,7 @@ impl Tuples {
         }
         let Some(weights) = weights else { return Ok(n) };
         fits("the list of object weights", weights.len(), n)?;
-        crate::ensemble::collection::check_weights(weights)?;
+        crate::ensemble::labels::collection::check_weights(weights)?;
         Ok(n)
     }
 

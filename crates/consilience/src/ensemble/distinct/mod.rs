@@ -13,23 +13,29 @@
 //! In the end first appearances are numbered by counting them from the start. No step compares
 //! anything but whole words, and none allocates memory for a row.
 
+pub(crate) mod blocks;
+pub(crate) mod closest;
+pub(crate) mod exact;
+pub(crate) mod packing;
+pub(crate) mod tuples;
+
 use rayon::prelude::*;
 
-use crate::ensemble::collection::Ensemble;
-use crate::ensemble::exact::ExactSum;
-use crate::ensemble::packing::{Packing, hash_rows};
+use crate::ensemble::distinct::exact::ExactSum;
+use crate::ensemble::distinct::packing::{Packing, hash_rows};
+use crate::ensemble::labels::collection::Ensemble;
 use crate::ensemble::profiles::NO_PROFILE;
 use crate::error::Result;
 use crate::run::Run;
 
 /// The distinct rows of an ensemble, in order of first appearance.
-pub(super) struct Merged {
+pub(crate) struct Merged {
     /// The profile of every object.
-    pub(super) map: Vec<u32>,
+    pub(crate) map: Vec<u32>,
     /// The object that shows each profile first.
-    pub(super) first: Vec<u32>,
+    pub(crate) first: Vec<u32>,
     /// The weight of each profile: the sum of its objects' weights, rounded once.
-    pub(super) weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
 }
 
 /// Words in a block: with their sorted copy they stay in the cache nearest to one core.
@@ -44,7 +50,7 @@ const ROWS_PER_PART: usize = 1 << 14;
 const MAX_PART_BITS: u32 = 8;
 
 /// Merges the equal rows of `ensemble`, which has fewer than [`NO_PROFILE`] objects.
-pub(super) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
+pub(crate) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
     let packing = Packing::new(ensemble);
     // Rows of few words are worth code of their own.
     match packing.width {
@@ -87,13 +93,13 @@ fn merge_packed<const W: usize>(
 }
 
 /// Empty parts for about `n` objects.
-pub(super) fn parts_for(n: usize) -> Vec<Part> {
+pub(crate) fn parts_for(n: usize) -> Vec<Part> {
     let bits = (n / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
     empty_parts(bits)
 }
 
 /// Two to the power of `bits` empty parts.
-pub(super) fn empty_parts(bits: u32) -> Vec<Part> {
+pub(crate) fn empty_parts(bits: u32) -> Vec<Part> {
     (0..1 << bits).map(|_| Part::default()).collect()
 }
 
@@ -103,20 +109,20 @@ fn block_rows(width: usize) -> usize {
 }
 
 /// Objects in a wave, of `n`, whose rows have `width` words.
-pub(super) fn wave_rows(width: usize, n: usize) -> usize {
+pub(crate) fn wave_rows(width: usize, n: usize) -> usize {
     n.min(WAVE_WORDS / width).max(1).next_multiple_of(block_rows(width))
 }
 
 /// A wave of objects: the row of the first in the columns, and its number.
-pub(super) struct Wave {
-    pub(super) start: usize,
-    pub(super) object: usize,
+pub(crate) struct Wave {
+    pub(crate) start: usize,
+    pub(crate) object: usize,
 }
 
 impl Wave {
     /// Merges the rows of as many objects as there are `places` into `parts`, and writes for each
     /// where its row appeared first. `W` is as for [`merge_packed`].
-    pub(super) fn pass<const W: usize>(
+    pub(crate) fn pass<const W: usize>(
         &self,
         packing: &Packing,
         places: &mut [u32],
@@ -170,7 +176,7 @@ fn sums_are_exact(weights: &[f64]) -> bool {
 const PROFILES: usize = 1 << 10;
 
 /// The weights of `u` profiles that `map` gives objects with these weights, or with weight 1.
-pub(super) fn summed_weights(map: &[u32], u: usize, weights: Option<&[f64]>) -> Vec<f64> {
+pub(crate) fn summed_weights(map: &[u32], u: usize, weights: Option<&[f64]>) -> Vec<f64> {
     let mut sums = vec![0.0; u];
     match weights {
         Some(weights) if !sums_are_exact(weights) => return exact_weights(map, u, weights),
@@ -214,7 +220,7 @@ fn exact_weights(map: &[u32], u: usize, weights: &[f64]) -> Vec<f64> {
 
 /// A block of objects: their rows packed, hashed, and sorted by part.
 #[derive(Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// The first object.
     start: usize,
     /// The rows' words, row by row.
@@ -289,24 +295,24 @@ impl Block {
 }
 
 /// The part of a row with this hash, among two to the power of `bits`.
-pub(super) fn part_of(hash: u64, bits: u32) -> usize {
+pub(crate) fn part_of(hash: u64, bits: u32) -> usize {
     // Two shifts, because a shift by all 64 bits is none.
     (hash >> 1 >> (63 - bits)) as usize
 }
 
 /// The distinct rows whose hashes begin with the same bits.
 #[derive(Default)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// An open table with linear probing, at most half full: a row's tag above, its number plus one
     /// below; 0 is a free slot.
     slots: Vec<u64>,
     /// For every row its words, the bits of its weight, and the object that shows it first: what is
     /// used together stands together. Of a part that is outside: rows that are to go there, words and
     /// object.
-    pub(super) records: Vec<u64>,
+    pub(crate) records: Vec<u64>,
     len: usize,
     /// Whether its rows are kept somewhere else.
-    pub(super) outside: bool,
+    pub(crate) outside: bool,
     /// For every row of the wave, in the order of the objects, the object that shows it first.
     found: Vec<u32>,
     /// Where in `found` the rows of every block begin.
@@ -357,14 +363,14 @@ impl Part {
     }
 
     /// The bytes that its rows take.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.slots) + size_of_val(&*self.records)
     }
 
     /// The record of the row with these words, made if it is not there.
     #[expect(clippy::inline_always, reason = "only inlined does it know the width")]
     #[inline(always)]
-    pub(super) fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> &mut [u64] {
+    pub(crate) fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> &mut [u64] {
         let (width, stride) = (key.len(), key.len() + 2);
         let mask = self.slots.len() - 1;
         let mut at = tag as usize & mask;
@@ -390,7 +396,7 @@ impl Part {
     }
 
     /// Makes room for `more` rows that may all be new.
-    pub(super) fn reserve(&mut self, more: usize) {
+    pub(crate) fn reserve(&mut self, more: usize) {
         let needed = 2 * (self.len + more).max(8);
         if needed <= self.slots.len() {
             return;
@@ -420,7 +426,7 @@ const CHUNK: usize = 1 << 16;
 /// Numbers the rows by first appearance. `map` holds for every object the one that shows its row
 /// first; `parts` hold rising first objects and something about their rows. Returns the number of
 /// every object's row, and of every row the first object and what was about it.
-pub(super) fn number<T: Copy + Default + Send + Sync>(
+pub(crate) fn number<T: Copy + Default + Send + Sync>(
     mut map: Vec<u32>,
     parts: &[(Vec<u32>, Vec<T>)],
 ) -> (Vec<u32>, Vec<u32>, Vec<T>) {

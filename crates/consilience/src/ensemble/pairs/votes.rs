@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
-use crate::ensemble::tally::tally;
+use crate::ensemble::profiles::tally::tally;
 use crate::linalg::Matrix;
 
 /// Profiles of one unit of parallel work.

@@ -19,13 +19,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use crate::ensemble::blocks::{
+use crate::ensemble::labels::Code;
+use crate::ensemble::pairs::joins::Joins;
+use crate::ensemble::pairs::lanes::{
     Blocks, Contents, LANES, Lane, Lanes, sorted_by_labels, votes, votes_of_both, with_lane,
 };
-use crate::ensemble::joins::Joins;
-use crate::ensemble::labels::Code;
 use crate::ensemble::profiles::Profiles;
-use crate::ensemble::tally::tally;
+use crate::ensemble::profiles::tally::tally;
 use crate::error::{Error, Result};
 use crate::run::Run;
 

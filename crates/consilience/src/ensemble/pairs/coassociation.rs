@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
-use crate::ensemble::tally::tally;
+use crate::ensemble::profiles::tally::tally;
 use crate::linalg::vectorised;
 
 /// Co-associations of the profiles of an ensemble.

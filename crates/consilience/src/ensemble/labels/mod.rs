@@ -1,5 +1,10 @@
 //! Label codes, as narrow as they fit.
 
+pub(crate) mod coder;
+pub(crate) mod collection;
+pub(crate) mod integers;
+pub(crate) mod member;
+
 /// A label code of some width. The largest value of the width means "missing".
 pub trait Code: Copy + Eq + Send + Sync + 'static {
     /// The code of a missing label.

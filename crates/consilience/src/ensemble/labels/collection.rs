@@ -1,8 +1,8 @@
 //! The ensemble: many clusterings of the same objects.
 
 use crate::ensemble::labels::Code;
+use crate::ensemble::labels::member::Member;
 use crate::ensemble::labels::with_codes;
-use crate::ensemble::member::Member;
 use crate::error::{Error, Result};
 
 /// Many clusterings of the same objects, with optional object weights.
@@ -112,7 +112,7 @@ impl Ensemble {
 }
 
 /// Refuses weights that are not numbers > 0.
-pub(super) fn check_weights(weights: &[f64]) -> Result<()> {
+pub(crate) fn check_weights(weights: &[f64]) -> Result<()> {
     match weights.iter().position(|&w| !w.is_finite() || w <= 0.0) {
         None => Ok(()),
         Some(row) => Err(Error::Value {

@@ -8,14 +8,20 @@
 //! All run in parallel, either over parts of the result or over fixed chunks of profiles whose
 //! partial results are added in chunk order: the same bits at any number of threads.
 
+mod certainty;
+pub(crate) mod contingency;
+pub(crate) mod factor;
+mod lanes;
+mod walks;
+
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::ensemble::clusters::lanes::{Aligned, LANES, Lane, Wide};
 use crate::ensemble::labels::{Code, with_codes};
-use crate::ensemble::lanes::{Aligned, LANES, Lane, Wide};
 use crate::ensemble::profiles::Profiles;
-use crate::ensemble::tally::tally;
+use crate::ensemble::profiles::tally::tally;
 use crate::linalg::{Matrix, vectorised};
 
 /// Profiles in a chunk. Large enough that a chunk's $K \times c$ partial sums are cheap beside it.

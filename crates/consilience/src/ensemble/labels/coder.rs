@@ -2,8 +2,8 @@
 
 use hashbrown::HashTable;
 
+use crate::ensemble::labels::member::HardMember;
 use crate::ensemble::labels::{Code, Labels};
-use crate::ensemble::member::HardMember;
 use crate::ensemble::profiles::mix;
 
 /// Turns a stream of raw labels into a [`HardMember`]: clusters are numbered in order of first

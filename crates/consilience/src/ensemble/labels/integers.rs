@@ -5,8 +5,8 @@ use std::fmt::Display;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
+use crate::ensemble::labels::member::HardMember;
 use crate::ensemble::labels::{Code, Labels};
-use crate::ensemble::member::HardMember;
 use crate::ensemble::profiles::mix;
 
 /// Integer types that label columns come in.

@@ -67,7 +67,7 @@ impl_lane!(u8 => u16, u16 => u32, u32 => u64);
 /// `$profiles` and counts of its members.
 macro_rules! with_lane {
     ($profiles:expr, $lane:ident => $body:expr) => {{
-        let most = $crate::ensemble::blocks::most_in_a_lane($profiles);
+        let most = $crate::ensemble::pairs::lanes::most_in_a_lane($profiles);
         if most <= <u8 as $crate::ensemble::Code>::CAPACITY {
             type $lane = u8;
             $body

@@ -9,11 +9,11 @@
 
 use rayon::prelude::*;
 
-use crate::ensemble::labels::{Code, Labels};
-use crate::ensemble::merge::{
+use crate::ensemble::distinct::packing::{Layout, Packing, hash_row};
+use crate::ensemble::distinct::{
     Block, Part, Wave, empty_parts, number, part_of, parts_for, wave_rows,
 };
-use crate::ensemble::packing::{Layout, Packing, hash_row};
+use crate::ensemble::labels::{Code, Labels};
 use crate::ensemble::profiles::NO_PROFILE;
 use crate::error::{Error, Result};
 use crate::run::Run;
