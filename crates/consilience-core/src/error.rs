@@ -174,6 +174,23 @@ impl Error {
         }
     }
 
+    /// Refuses a length other than `expected`.
+    pub fn unless_length(
+        what: impl Into<String>,
+        got: usize,
+        expected_by: impl Into<String>,
+        expected: usize,
+    ) -> Result<()> {
+        let (what, expected_by) = (what.into(), expected_by.into());
+        let error = Self::Length { what, got, expected_by, expected };
+        if got == expected { Ok(()) } else { Err(error) }
+    }
+
+    /// A row of a table or member with a value that is not usable.
+    pub fn value(what: impl Into<String>, row: usize, problem: impl Into<String>) -> Self {
+        Self::Value { what: what.into(), row, column: None, problem: problem.into() }
+    }
+
     /// A lookup that found nothing; `known` lists what there is.
     pub fn unknown_name<'a>(
         what: &'static str,

@@ -36,7 +36,7 @@ pub(crate) struct TupleCounter {
 impl TupleCounter {
     #[new]
     fn new(names: Vec<String>, weighted: bool, missing: Missing) -> Self {
-        let tuples = Tuples::new(names.iter().cloned(), weighted);
+        let tuples = Tuples::new(names.len(), weighted);
         TupleCounter { names, missing, tuples, run: alone() }
     }
 
@@ -86,8 +86,7 @@ impl TupleCounter {
         for (h, name) in self.names.iter().enumerate() {
             let clusters = tuples.clusters(h);
             let mut column = StringBuilder::new();
-            for s in 0..u {
-                let code = tuples.row(s)[h];
+            for code in tuples.column(h) {
                 column.append_option((code != MISSING).then(|| &clusters[code as usize]));
             }
             // Objects without any label are a tuple of their own here, lest they get lost.
@@ -97,7 +96,7 @@ impl TupleCounter {
             columns.push(Arc::new(column.finish()));
             fields.push(Field::new(name, DataType::Utf8, true));
         }
-        let counts = tuples.counts().iter().copied().chain((blank > 0).then_some(blank));
+        let counts = tuples.counts().into_iter().chain((blank > 0).then_some(blank));
         let counts: Int64Array = counts.map(|count| count as i64).collect::<Vec<_>>().into();
         columns.push(Arc::new(counts));
         fields.push(Field::new("count", DataType::Int64, false));
@@ -156,7 +155,7 @@ impl Lookup {
             let clusters: Vec<Vec<String>> =
                 ensemble.members().iter().map(|m| m.clusters().to_vec()).collect();
             let names = ensemble.members().iter().map(|m| m.name().to_owned()).collect();
-            let tuples = Tuples::of_profiles(&profiles, &clusters)?;
+            let tuples = Tuples::of_profiles(&profiles, clusters)?;
             Ok(Lookup { names, tuples, weights: profiles.weights().to_vec(), run })
         });
         made.map_err(to_python)
@@ -195,7 +194,7 @@ impl Lookup {
         let state = (
             own.names.clone(),
             clusters.collect::<Vec<_>>(),
-            PyArray1::from_slice(py, own.tuples.rows()),
+            PyArray1::from_vec(py, own.tuples.rows()),
             PyArray1::from_slice(py, &own.weights),
         );
         (slf.get_type().getattr("_from_state")?, state).into_pyobject(py)
@@ -209,8 +208,7 @@ impl Lookup {
         rows: PyReadonlyArray1<'_, u32>,
         weights: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
-        let members = names.iter().cloned().zip(clusters);
-        let tuples = Tuples::of_rows(members, &rows.as_array().to_vec()).map_err(to_python)?;
+        let tuples = Tuples::of_rows(clusters, &rows.as_array().to_vec()).map_err(to_python)?;
         let weights = weights.as_array().to_vec();
         if weights.len() != tuples.len() {
             return Err(PyValueError::new_err("one weight a tuple is needed"));

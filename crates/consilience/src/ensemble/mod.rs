@@ -16,12 +16,10 @@ pub(crate) use clusters::FEW_CLUSTERS;
 pub use clusters::contingency::{Cell, Contingency};
 pub use clusters::factor::Factor;
 pub use distinct::blocks::{BlockMerge, Distinct};
-pub use distinct::closest::Closest;
 pub use distinct::exact::ExactSum;
 pub use distinct::tuples::Tuples;
-pub use labels::coder::LabelEncoder;
+pub use labels::coder::{Hashed, Integer, LabelEncoder, Numbering};
 pub use labels::collection::Ensemble;
-pub use labels::integers::Integer;
 pub(crate) use labels::member::first_of_largest;
 pub use labels::member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember, argmax};
 pub(crate) use labels::with_codes;
@@ -34,10 +32,11 @@ pub(crate) use pairs::prefixes::components_of_prefixes;
 pub use pairs::votes::Votes;
 pub use profiles::canonical::Canonical;
 pub use profiles::chunks::Chunks;
+pub use profiles::moves::Parted;
 pub(crate) use profiles::sample::{
     Part, drawn, drawn_by, drawn_for, heaviest, joined, points_for, sample, sample_for,
 };
 #[cfg(test)]
 pub(crate) use profiles::tally::tallied;
 pub(crate) use profiles::tally::tally;
-pub use profiles::{MISSING, NO_PROFILE, Parted, ProfileMember, Profiles};
+pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};

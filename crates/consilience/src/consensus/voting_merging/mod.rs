@@ -334,18 +334,17 @@ impl Crossing {
     fn new(profiles: &Profiles, columns: usize, write: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         // A last column for the size.
         let width = columns + 1;
-        let sums = profiles.sum_over_chunks_with(
-            columns * width,
-            || vec![0.0; columns],
-            |s, row, sums| {
-                write(s, row);
-                let own = argmax(row).expect("at least one column");
+        let sums = profiles.sum_over_ranges(columns * width, |rows, sums| {
+            let mut row = vec![0.0; columns];
+            for s in rows {
+                write(s, &mut row);
+                let own = argmax(&row).expect("at least one column");
                 let (w, own) = (profiles.weights()[s], &mut sums[own * width..][..width]);
                 own[columns] += w;
-                own.iter_mut().zip(row).for_each(|(sum, x)| *sum += w * *x);
-            },
-        );
-        let sums = Matrix::from_vec(columns, width, sums.0);
+                own.iter_mut().zip(&row).for_each(|(sum, x)| *sum += w * *x);
+            }
+        });
+        let sums = Matrix::from_vec(columns, width, sums);
         let size = sums.iter_rows().map(|row| row[columns]).collect();
         Crossing { size, between: Matrix::from_fn(columns, columns, |j, l| sums[(j, l)]) }
     }
@@ -374,21 +373,20 @@ fn write_memberships(profiles: &Profiles, s: usize, names: &[usize], row: &mut [
 /// $\sum_b \lVert D - H_b \Pi_b \rVert^2 = \sum_b \lVert H_b \rVert^2 - \sum_s w_s v_s \lVert D_s
 /// \rVert^2$ where $v_s$ members label $s$.
 fn disagreement(profiles: &Profiles, names: &[usize], columns: usize) -> f64 {
-    let sums = profiles.sum_over_chunks_with(
-        1,
-        || vec![0.0; columns],
-        |s, row, sums| {
+    let sums = profiles.sum_over_ranges(1, |rows, sums| {
+        let mut row = vec![0.0; columns];
+        for s in rows {
             row.fill(0.0);
-            let votes = add_votes(profiles, s, names, row);
+            let votes = add_votes(profiles, s, names, &mut row);
             let mut squares = 0.0;
             profiles.for_each_entry(s, |_, _, p| squares += p * p);
             if votes > 0.0 {
                 let agreeing = row.iter().map(|x| x * x).sum::<f64>() / votes;
                 sums[0] += profiles.weights()[s] * (squares - agreeing);
             }
-        },
-    );
-    sums.0[0].max(0.0)
+        }
+    });
+    sums[0].max(0.0)
 }
 
 /// Adds what all members say of profile `s` to their columns; how many say something.

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::ensemble::labels::member::Member;
+use crate::ensemble::labels::collection::check_each_weight;
+use crate::ensemble::labels::member::{Assignment, Member};
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
 use crate::error::{Error, Result};
@@ -44,61 +45,33 @@ pub struct Cell {
 /// Cells up to which a dense table is made whatever the number of objects, and objects in a chunk.
 const CHUNK: usize = 1 << 16;
 
-/// Lets plain optional labels stand where codes do.
-impl Code for Option<u32> {
-    const MISSING: Self = None;
-    const CAPACITY: usize = u32::MAX as usize;
-
-    fn from_index(index: usize) -> Self {
-        Some(index as u32)
-    }
-
-    fn index(self) -> Option<usize> {
-        self.map(|label| label as usize)
-    }
-
-    fn plus_one(self) -> u64 {
-        self.map_or(0, |label| u64::from(label) + 1)
-    }
-}
-
 impl Contingency {
     /// The table of two members, with object weights if given.
     ///
     /// # Errors
     ///
     /// If the members cover different numbers of objects, or the weights are not one number
-    /// $\ge 0$ an object.
+    /// $\ge 0$ per object.
     pub fn new(a: &Member, b: &Member, weights: Option<&[f64]>) -> Result<Self> {
         let n = a.n_objects();
         check_length(&format!("member `{}`", b.name()), b.n_objects(), n)?;
         check_weights(weights, n)?;
-        let (k_a, k_b) = (a.clusters().len(), b.clusters().len());
+        let size = (a.clusters().len(), b.clusters().len());
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-        Ok(match (a, b) {
-            (Member::Hard(a), Member::Hard(b)) => {
-                with_codes!(a.labels(), a => with_codes!(b.labels(), b => count(n, (k_a, k_b), |i| {
-                    Some((a[i].index()?, b[i].index()?, weight(i)))
-                })))
-            }
-            (Member::Hard(a), Member::Soft(b)) => add_up(n, (k_a, k_b), |i, table| {
-                if let Some(c) = a.labels().get(i) {
-                    add_row(&mut table[c * k_b..], b.memberships().row(i), weight(i));
-                }
-            }),
-            (Member::Soft(a), Member::Soft(b)) => add_up(n, (k_a, k_b), |i, table| {
-                add_product(table, a.memberships().row(i), b.memberships().row(i), weight(i));
-            }),
-            (Member::Soft(_), Member::Hard(_)) => Self::new(b, a, weights)?.transposed(),
-        })
+        if let (Member::Hard(a), Member::Hard(b)) = (a, b) {
+            return Ok(with_codes!(a.labels(), a => with_codes!(b.labels(), b => {
+                count(n, size, |i| Some((a[i].index()?, b[i].index()?, weight(i))))
+            })));
+        }
+        Ok(tabulated(n, size, |i| (a.value(i), b.value(i), weight(i))))
     }
 
-    /// The table of two lists of labels, numbered from 0, one an object; see [`Code`] for how a
+    /// The table of two lists of labels, numbered from 0, one per object; see [`Code`] for how a
     /// missing one is written. Memory grows with the largest label.
     ///
     /// # Errors
     ///
-    /// If the lists differ in length, or the weights are not one number $\ge 0$ an object.
+    /// If the lists differ in length, or the weights are not one number $\ge 0$ per object.
     pub fn of_labels<A: Code, B: Code>(a: &[A], b: &[B], weights: Option<&[f64]>) -> Result<Self> {
         check_length("the second list of labels", b.len(), a.len())?;
         check_weights(weights, a.len())?;
@@ -112,44 +85,27 @@ impl Contingency {
     ///
     /// # Panics
     ///
-    /// If there is not one label a profile.
+    /// If there is not one label per profile.
     pub fn of_consensus(profiles: &Profiles, labels: &[u32], h: usize) -> Self {
-        assert_eq!(labels.len(), profiles.len(), "one label a profile");
-        let (k_a, k_b) = (n_clusters(labels), profiles.members()[h].n_clusters());
+        assert_eq!(labels.len(), profiles.len(), "one label per profile");
+        let size = (n_clusters(labels), profiles.members()[h].n_clusters());
         let w = profiles.weights();
         if profiles.members()[h].is_hard() {
-            return count(labels.len(), (k_a, k_b), |s| {
-                Some((labels[s].index()?, profiles.label(s, h)?, w[s]))
-            });
+            let cell = |s: usize| Some((labels[s].index()?, profiles.label(s, h)?, w[s]));
+            return count(labels.len(), size, cell);
         }
-        add_up(labels.len(), (k_a, k_b), |s, table| {
-            if let (Some(c), Some(row)) = (labels[s].index(), profiles.memberships(s, h)) {
-                add_row(&mut table[c * k_b..], row, w[s]);
-            }
-        })
+        let label = |s: usize| Assignment::Label(labels[s].index());
+        tabulated(labels.len(), size, |s| (label(s), profiles.value(s, h), w[s]))
     }
 
     /// The table of members `g` (rows) and `h` (columns) of an ensemble.
     pub fn of_members(profiles: &Profiles, g: usize, h: usize) -> Self {
-        let (u, w) = (profiles.len(), profiles.weights());
-        let (k_g, k_h) = (profiles.members()[g].n_clusters(), profiles.members()[h].n_clusters());
-        match (profiles.members()[g].is_hard(), profiles.members()[h].is_hard()) {
-            (true, true) => {
-                count(u, (k_g, k_h), |s| Some((profiles.label(s, g)?, profiles.label(s, h)?, w[s])))
-            }
-            (true, false) => add_up(u, (k_g, k_h), |s, table| {
-                if let (Some(c), Some(row)) = (profiles.label(s, g), profiles.memberships(s, h)) {
-                    add_row(&mut table[c * k_h..], row, w[s]);
-                }
-            }),
-            (false, true) => Self::of_members(profiles, h, g).transposed(),
-            (false, false) => add_up(u, (k_g, k_h), |s, table| {
-                if let (Some(a), Some(b)) = (profiles.memberships(s, g), profiles.memberships(s, h))
-                {
-                    add_product(table, a, b, w[s]);
-                }
-            }),
+        let (u, w, members) = (profiles.len(), profiles.weights(), profiles.members());
+        let size = (members[g].n_clusters(), members[h].n_clusters());
+        if members[g].is_hard() && members[h].is_hard() {
+            return count(u, size, |s| Some((profiles.label(s, g)?, profiles.label(s, h)?, w[s])));
         }
+        tabulated(u, size, |s| (profiles.value(s, g), profiles.value(s, h), w[s]))
     }
 
     /// The table with these values, all $\ge 0$.
@@ -226,41 +182,42 @@ fn n_clusters<C: Code>(labels: &[C]) -> usize {
 }
 
 fn check_length(what: &str, got: usize, expected: usize) -> Result<()> {
-    if got == expected {
-        return Ok(());
-    }
-    let expected_by = "the first clustering".to_owned();
-    Err(Error::Length { what: what.to_owned(), got, expected_by, expected })
+    Error::unless_length(what, got, "the first clustering", expected)
 }
 
 fn check_weights(weights: Option<&[f64]>, n: usize) -> Result<()> {
-    let Some(weights) = weights else {
-        return Ok(());
-    };
+    let Some(weights) = weights else { return Ok(()) };
     check_length("the list of object weights", weights.len(), n)?;
-    match weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-        None => Ok(()),
-        Some(row) => Err(Error::Value {
-            what: "object weights".to_owned(),
-            row,
-            column: None,
-            problem: format!("a weight must be a finite number >= 0, got {}", weights[row]),
-        }),
-    }
+    check_each_weight(weights, |w| w >= 0.0, ">= 0")
+}
+
+/// The table of `n` objects of which `of(i)` says what both clusterings make of them, and the weight;
+/// they are not both hard.
+fn tabulated<'a>(
+    n: usize,
+    (rows, columns): (usize, usize),
+    of: impl Fn(usize) -> (Assignment<'a>, Assignment<'a>, f64) + Sync,
+) -> Contingency {
+    add_up(n, (rows, columns), |i, table| match of(i) {
+        (Assignment::Label(Some(c)), Assignment::Memberships(b), weight) => {
+            add_row(&mut table[c * columns..], b, weight);
+        }
+        (Assignment::Memberships(a), Assignment::Label(Some(l)), weight) => {
+            let cells = table[l..].iter_mut().step_by(columns).zip(a);
+            cells.for_each(|(cell, p)| *cell += weight * p);
+        }
+        (Assignment::Memberships(a), Assignment::Memberships(b), weight) => {
+            for (cells, &p) in table.chunks_exact_mut(columns).zip(a).filter(|(_, p)| **p != 0.0) {
+                add_row(cells, b, weight * p);
+            }
+        }
+        (Assignment::Label(_), _, _) | (_, Assignment::Label(_), _) => {}
+    })
 }
 
 /// Adds `weight` times `memberships` to the front of `cells`.
 fn add_row(cells: &mut [f64], memberships: &[f64], weight: f64) {
     cells.iter_mut().zip(memberships).for_each(|(cell, p)| *cell += weight * p);
-}
-
-/// Adds `weight` $a b^T$ to the table.
-fn add_product(table: &mut [f64], a: &[f64], b: &[f64], weight: f64) {
-    for (cells, &p) in table.chunks_exact_mut(b.len()).zip(a) {
-        if p != 0.0 {
-            add_row(cells, b, weight * p);
-        }
-    }
 }
 
 /// The table of `n` objects of which `cell(i)` says row, column and weight.

@@ -10,11 +10,10 @@
 use rayon::prelude::*;
 
 use crate::ensemble::distinct::packing::{Layout, Packing, hash_row};
-use crate::ensemble::distinct::{
-    Block, Part, Wave, empty_parts, number, part_of, parts_for, wave_rows,
-};
-use crate::ensemble::labels::{Code, Labels};
-use crate::ensemble::profiles::NO_PROFILE;
+use crate::ensemble::distinct::table::TupleTable;
+use crate::ensemble::distinct::{Merger, Part, number, part_of};
+use crate::ensemble::labels::Labels;
+use crate::ensemble::profiles::check_objects;
 use crate::error::{Error, Result};
 use crate::run::Run;
 
@@ -39,18 +38,15 @@ pub struct BlockMerge {
     layout: Layout,
     /// The largest number of clusters that each member was said to have.
     clusters: Vec<usize>,
-    parts: Vec<Part>,
-    blocks: Vec<Block>,
-    /// Of every object the one that shows its row first.
-    map: Vec<u32>,
+    merger: Merger,
 }
 
 /// The distinct tuples of all objects, in order of first appearance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distinct {
-    /// The labels of every member, one a tuple.
+    /// The labels of every member, one per tuple.
     pub columns: Vec<Labels>,
-    /// The tuple of every object, [`NO_PROFILE`] where it has no label.
+    /// The tuple of every object, [`NO_PROFILE`](crate::ensemble::NO_PROFILE) where it has no label.
     pub map: Vec<u32>,
     /// The object that shows each tuple first.
     pub first: Vec<u32>,
@@ -60,15 +56,8 @@ impl BlockMerge {
     /// Nothing merged yet, of this many members; about `expected` objects will come.
     pub fn new(members: usize, expected: usize) -> Self {
         let clusters = vec![0; members];
-        let mut map = Vec::new();
-        map.reserve_exact(expected);
-        BlockMerge {
-            layout: Layout::new(clusters.iter().copied()),
-            clusters,
-            parts: parts_for(expected),
-            blocks: Vec::new(),
-            map,
-        }
+        let layout = Layout::new(clusters.iter().copied());
+        BlockMerge { layout, clusters, merger: Merger::new(expected) }
     }
 
     /// Takes in a block of objects: the labels of every member, all below the number of `clusters`
@@ -82,62 +71,47 @@ impl BlockMerge {
     ///
     /// If there are not as many columns as members, or the columns differ in length.
     pub fn update(&mut self, columns: &[&Labels], clusters: &[usize], run: &Run) -> Result<()> {
-        assert_eq!(columns.len(), self.clusters.len(), "one column a member");
-        assert_eq!(clusters.len(), self.clusters.len(), "one number of clusters a member");
+        assert_eq!(columns.len(), self.clusters.len(), "one column per member");
+        assert_eq!(clusters.len(), self.clusters.len(), "one number of clusters per member");
         let n = columns.first().map_or(0, |labels| labels.len());
         assert!(columns.iter().all(|labels| labels.len() == n), "columns of one length");
-        let start = self.map.len();
-        check_objects(start + n)?;
-        if !self.layout.holds(clusters) {
-            let most = self.clusters.iter().zip(clusters).map(|(&a, &b)| a.max(b));
-            self.pack_anew(Layout::new(most), self.parts.len().ilog2(), 0);
-        }
+        check_objects(self.n_objects() + n)?;
         self.clusters.iter_mut().zip(clusters).for_each(|(most, &k)| *most = k.max(*most));
-        self.map.resize(start + n, NO_PROFILE);
-        if self.layout.width == 0 || n == 0 {
-            return Ok(());
+        if !self.layout.holds(clusters) {
+            let layout = Layout::new(self.clusters.iter().copied());
+            self.pack_anew(layout, self.merger.parts.len().ilog2(), 0);
         }
         let packing = Packing::of_columns(&self.layout, columns.iter().copied());
-        let (blocks, parts) = (&mut self.blocks, &mut self.parts);
-        let wave_rows = wave_rows(packing.width, n);
-        for (i, places) in self.map[start..].chunks_mut(wave_rows).enumerate() {
-            run.check()?;
-            let wave = Wave { start: i * wave_rows, object: start + i * wave_rows };
-            run.install(|| match packing.width {
-                1 => wave.pass::<1>(&packing, places, blocks, parts, None),
-                2 => wave.pass::<2>(&packing, places, blocks, parts, None),
-                3 => wave.pass::<3>(&packing, places, blocks, parts, None),
-                4 => wave.pass::<4>(&packing, places, blocks, parts, None),
-                _ => wave.pass::<0>(&packing, places, blocks, parts, None),
-            });
-        }
-        Ok(())
+        run.install(|| self.merger.absorb(&packing, n, |_| run.check()))
     }
 
     /// How many objects came.
     pub fn n_objects(&self) -> usize {
-        self.map.len()
+        self.merger.map.len()
     }
 
     /// The bytes that the tuples take here; a row of an outside part counts until it is handed out.
     pub fn bytes(&self) -> usize {
-        self.parts.iter().map(Part::bytes).sum()
+        self.merger.parts.iter().map(Part::bytes).sum()
     }
 
     /// Puts half of what is here outside; [`hand_out`](Self::hand_out) is to be called next.
     pub fn put_outside(&mut self) {
-        let inside = self.parts.iter().filter(|part| !part.outside).count();
-        let all = 1 << OUTSIDE_BITS;
-        if inside == self.parts.len() {
+        let parts = &mut self.merger.parts;
+        let inside = parts.iter().filter(|part| part.aside.is_none()).count();
+        if inside == parts.len() {
             // From now on parts must stay what they are, whatever clusters turn up.
-            self.pack_anew(Layout::widest(self.clusters.len()), OUTSIDE_BITS, all / 2);
+            let half = (1 << OUTSIDE_BITS) / 2;
+            self.pack_anew(Layout::widest(self.clusters.len()), OUTSIDE_BITS, half);
             return;
         }
-        let width = self.layout.width;
-        for part in &mut self.parts[inside / 2..inside] {
-            let rows = std::mem::take(part).into_rows(width);
-            part.outside = true;
-            part.records = rows;
+        for part in &mut parts[inside / 2..inside] {
+            let table = std::mem::take(&mut part.table);
+            let aside = part.aside.insert(Vec::new());
+            for (row, _, first) in table.rows(self.layout.width) {
+                aside.extend_from_slice(row);
+                aside.push(first.into());
+            }
         }
     }
 
@@ -150,10 +124,11 @@ impl BlockMerge {
         &mut self,
         mut write: impl FnMut(usize, &[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let waiting = |part: &Part| part.outside && !part.records.is_empty();
-        for (p, part) in self.parts.iter_mut().enumerate().filter(|(_, part)| waiting(part)) {
-            write(p, &part.records)?;
-            part.records.clear();
+        for (p, part) in self.merger.parts.iter_mut().enumerate() {
+            if let Some(rows) = part.aside.as_mut().filter(|rows| !rows.is_empty()) {
+                write(p, rows)?;
+                rows.clear();
+            }
         }
         Ok(())
     }
@@ -173,7 +148,7 @@ impl BlockMerge {
     ///
     /// If rows were handed out.
     pub fn finish(self, run: &Run) -> Result<Distinct> {
-        assert!(!self.parts.iter().any(|part| part.outside), "rows are outside");
+        assert!(self.merger.parts.iter().all(|part| part.aside.is_none()), "rows are outside");
         self.finish_with(|_, _| Ok(()), run)
     }
 
@@ -184,57 +159,60 @@ impl BlockMerge {
     ///
     /// Those of `read`, or if the run is cancelled.
     pub fn finish_with<E: From<Error> + Send>(
-        mut self,
+        self,
         mut read: impl FnMut(usize, &mut dyn FnMut(&[u64])) -> Result<(), E>,
         run: &Run,
     ) -> Result<Distinct, E> {
-        self.blocks = Vec::new();
-        let widest = self.clusters.iter().copied().max().unwrap_or(0);
-        match Labels::with_capacity(widest, 0) {
-            Labels::U8(_) => self.settle::<u8, E>(&mut read, run),
-            Labels::U16(_) => self.settle::<u16, E>(&mut read, run),
-            Labels::U32(_) => self.settle::<u32, E>(&mut read, run),
-        }
-    }
-
-    fn settle<C: Code, E: From<Error> + Send>(
-        self,
-        read: &mut dyn FnMut(usize, &mut dyn FnMut(&[u64])) -> Result<(), E>,
-        run: &Run,
-    ) -> Result<Distinct, E> {
-        let BlockMerge { layout, clusters, parts, mut map, .. } = self;
-        let r = clusters.len();
+        let BlockMerge { layout, clusters, merger: Merger { parts, blocks, mut map } } = self;
+        drop(blocks);
+        let narrow = Layout::new(clusters.iter().copied());
+        // The rising first objects of rows, and the rows without what was needed to find them.
+        let settled = |table: TupleTable| {
+            let mut all: Vec<_> = table.rows(layout.width).map(|(row, _, s)| (s, row)).collect();
+            // Packed anew, rows of several parts came together.
+            all.sort_unstable_by_key(|&(first, _)| first);
+            let mut rows = vec![0; all.len() * narrow.width];
+            for ((_, row), to) in all.iter().zip(rows.chunks_exact_mut(narrow.width.max(1))) {
+                layout.move_to(row, &narrow, to);
+            }
+            (all.into_iter().map(|(first, _)| first).collect(), rows)
+        };
         // Parts that are here in parallel, the others one after the other.
         let (outside, inside): (Vec<_>, Vec<_>) =
-            parts.into_iter().enumerate().partition(|(_, part)| part.outside);
-        let settled = |(_, part): (usize, Part)| Settled::<C>::new(&part, &layout, r);
-        let mut all: Vec<Settled<C>> =
-            run.install(|| inside.into_par_iter().map(settled).collect());
-        for (p, waiting) in outside {
+            parts.into_iter().enumerate().partition(|(_, part)| part.aside.is_some());
+        let mut all: Vec<(Vec<u32>, Vec<u64>)> =
+            run.install(|| inside.into_par_iter().map(|(_, part)| settled(part.table)).collect());
+        for (p, Part { mut table, aside, .. }) in outside {
             run.check().map_err(E::from)?;
-            let mut part = Part::default();
-            let mut take_back = |rows: &[u64]| part.take_back(rows, layout.width, &mut map);
+            let mut take_back = |rows: &[u64]| {
+                for row in rows.chunks_exact(layout.width + 1) {
+                    let (key, object) = (&row[..layout.width], row[layout.width] as usize);
+                    table.reserve(1);
+                    let record = table.find_or_add(key, hash_row(key) as u32, object);
+                    map[object] = record[layout.width + 1] as u32;
+                }
+            };
             read(p, &mut take_back)?;
-            take_back(&waiting.records);
-            drop(waiting);
-            all.push(Settled::new(&part, &layout, r));
+            take_back(&aside.unwrap_or_default());
+            all.push(settled(table));
         }
         run.check().map_err(E::from)?;
         Ok(run.install(|| {
-            let places = |(p, settled): (usize, &mut Settled<C>)| {
-                let first = std::mem::take(&mut settled.first);
+            let places = |(p, (first, _)): (usize, &mut (Vec<u32>, Vec<u64>))| {
                 let places = (0..first.len()).map(|i| (p as u32, i as u32)).collect();
-                (first, places)
+                (std::mem::take(first), places)
             };
             let pieces: Vec<(Vec<u32>, Vec<(u32, u32)>)> =
                 all.par_iter_mut().enumerate().map(places).collect();
             let (map, first, places) = number(map, &pieces);
             drop(pieces);
             let column = |h: usize| {
-                let code = |&(p, i): &(u32, u32)| all[p as usize].rows[i as usize * r + h].index();
-                Labels::from_indices(clusters[h], places.iter().map(code))
+                let index = |&(p, i): &(u32, u32)| {
+                    narrow.index(&all[p as usize].1[i as usize * narrow.width..], h)
+                };
+                Labels::from_indices(clusters[h], places.iter().map(index))
             };
-            let columns = (0..r).into_par_iter().map(column).collect();
+            let columns = (0..clusters.len()).into_par_iter().map(column).collect();
             Distinct { columns, map, first }
         }))
     }
@@ -242,87 +220,27 @@ impl BlockMerge {
     /// Packs all rows in another layout and divides them into two to the power of `bits` parts, the
     /// last `outside` of them outside.
     fn pack_anew(&mut self, layout: Layout, bits: u32, outside: usize) {
-        let old = std::mem::take(&mut self.parts);
-        self.parts = empty_parts(bits);
-        let inside = self.parts.len() - outside;
-        self.parts[inside..].iter_mut().for_each(|part| part.outside = true);
-        let (width, mut row) = (self.layout.width, vec![0; layout.width]);
+        let parts = &mut self.merger.parts;
+        let old = std::mem::replace(parts, Part::empty(bits));
+        let inside = parts.len() - outside;
+        parts[inside..].iter_mut().for_each(|part| part.aside = Some(Vec::new()));
+        let mut moved = vec![0; layout.width];
         for part in old {
-            for record in part.records.chunks_exact(width + 2) {
-                row.fill(0);
-                self.layout.move_to(&record[..width], &layout, &mut row);
-                let hash = hash_row(&row);
-                let part = &mut self.parts[part_of(hash, bits)];
-                if part.outside {
-                    part.records.extend_from_slice(&row);
-                    part.records.push(record[width + 1]);
+            for (row, _, first) in part.table.rows(self.layout.width) {
+                moved.fill(0);
+                self.layout.move_to(row, &layout, &mut moved);
+                let hash = hash_row(&moved);
+                let part = &mut parts[part_of(hash, bits)];
+                if let Some(aside) = &mut part.aside {
+                    aside.extend_from_slice(&moved);
+                    aside.push(first.into());
                 } else {
-                    part.reserve(1);
-                    part.find_or_add(&row, hash as u32, record[width + 1] as usize);
+                    part.table.reserve(1);
+                    part.table.find_or_add(&moved, hash as u32, first as usize);
                 }
             }
         }
         self.layout = layout;
-    }
-}
-
-fn check_objects(n: usize) -> Result<()> {
-    if n < NO_PROFILE as usize {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        method: "profiles",
-        what: format!("{n} objects"),
-        hint: "at most 4,294,967,294 fit; merge equal rows first and give counts as weights"
-            .to_owned(),
-    })
-}
-
-impl Part {
-    /// Its rows as they go outside: words and first object.
-    fn into_rows(self, width: usize) -> Vec<u64> {
-        let mut rows = Vec::with_capacity(self.records.len() / (width + 2) * (width + 1));
-        for record in self.records.chunks_exact(width + 2) {
-            rows.extend_from_slice(&record[..width]);
-            rows.push(record[width + 1]);
-        }
-        rows
-    }
-
-    /// Merges rows that were outside, and tells their objects who shows them first.
-    fn take_back(&mut self, rows: &[u64], width: usize, map: &mut [u32]) {
-        for row in rows.chunks_exact(width + 1) {
-            let (key, object) = (&row[..width], row[width]);
-            self.reserve(1);
-            let record = self.find_or_add(key, hash_row(key) as u32, object as usize);
-            map[object as usize] = record[width + 1] as u32;
-        }
-    }
-}
-
-/// The rows of a part, without what was needed to find them.
-struct Settled<C> {
-    /// Rising.
-    first: Vec<u32>,
-    /// Codes, one a member, row by row.
-    rows: Vec<C>,
-}
-
-impl<C: Code> Settled<C> {
-    fn new(part: &Part, layout: &Layout, members: usize) -> Self {
-        let (width, stride) = (layout.width, layout.width + 2);
-        let mut records: Vec<&[u64]> = part.records.chunks_exact(stride).collect();
-        // Packed anew, rows of several parts came together.
-        records.sort_by_key(|record| record[width + 1]);
-        let mut rows = Vec::with_capacity(records.len() * members);
-        for record in &records {
-            let code = |h: usize| match layout.plus_one(record, h) {
-                0 => C::MISSING,
-                code => C::from_index(code as usize - 1),
-            };
-            rows.extend((0..members).map(code));
-        }
-        Settled { first: records.iter().map(|record| record[width + 1] as u32).collect(), rows }
     }
 }
 
@@ -331,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ensemble::{Ensemble, HardMember, Member, Profiles};
+    use crate::ensemble::{Code, Ensemble, HardMember, Member, NO_PROFILE, Profiles};
 
     /// The labels of a member whose clusters are numbered by first appearance.
     fn column(labels: &[Option<u16>]) -> (Vec<Option<usize>>, Vec<u16>) {

@@ -1,41 +1,49 @@
 //! Finding the distinct rows of an ensemble: the hot path of everything that follows.
 //!
 //! Every object's labels are packed into a few 64-bit words, a label taking no more bits than its
-//! member needs, and the words are merged by hashing. Waves of objects pass through three steps:
+//! member needs (`packing`), and the words are merged by hashing (`table`). Waves of objects pass
+//! through three steps:
 //!
 //! 1. *Pack* (parallel over blocks of objects): read the columns, pack and hash the rows, and sort
 //!    them within the block by the upper bits of the hash, the row's *part*.
 //! 2. *Absorb* (parallel over parts): look up every row in the part's own table. A part sees its
-//!    rows in the order of the objects, so first appearances and the order in which weights are
-//!    added do not depend on how the work is split; and its table is small enough for the cache.
+//!    rows in the order of the objects, so first appearances do not depend on how the work is split;
+//!    and its table is small enough for the cache.
 //! 3. *Place* (parallel over blocks): write down for every object where its row appeared first.
 //!
 //! In the end first appearances are numbered by counting them from the start. No step compares
 //! anything but whole words, and none allocates memory for a row.
+//!
+//! [`merge`] does so with a whole ensemble, [`BlockMerge`](blocks::BlockMerge) with files that pass by
+//! in blocks, and [`Tuples`](tuples::Tuples) keeps one table of tuples that are counted, merged and
+//! looked up.
 
 pub(crate) mod blocks;
-pub(crate) mod closest;
 pub(crate) mod exact;
-pub(crate) mod packing;
+mod packing;
+mod table;
 pub(crate) mod tuples;
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::ensemble::distinct::exact::ExactSum;
 use crate::ensemble::distinct::packing::{Packing, hash_rows};
+use crate::ensemble::distinct::table::TupleTable;
 use crate::ensemble::labels::collection::Ensemble;
 use crate::ensemble::profiles::NO_PROFILE;
 use crate::error::Result;
 use crate::run::Run;
 
 /// The distinct rows of an ensemble, in order of first appearance.
-pub(crate) struct Merged {
+pub(super) struct Merged {
     /// The profile of every object.
-    pub(crate) map: Vec<u32>,
+    pub(super) map: Vec<u32>,
     /// The object that shows each profile first.
-    pub(crate) first: Vec<u32>,
+    pub(super) first: Vec<u32>,
     /// The weight of each profile: the sum of its objects' weights, rounded once.
-    pub(crate) weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
 }
 
 /// Words in a block: with their sorted copy they stay in the cache nearest to one core.
@@ -50,109 +58,98 @@ const ROWS_PER_PART: usize = 1 << 14;
 const MAX_PART_BITS: u32 = 8;
 
 /// Merges the equal rows of `ensemble`, which has fewer than [`NO_PROFILE`] objects.
-pub(crate) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
-    let packing = Packing::new(ensemble);
-    // Rows of few words are worth code of their own.
-    match packing.width {
-        1 => merge_packed::<1>(ensemble, &packing, run),
-        2 => merge_packed::<2>(ensemble, &packing, run),
-        3 => merge_packed::<3>(ensemble, &packing, run),
-        4 => merge_packed::<4>(ensemble, &packing, run),
-        _ => merge_packed::<0>(ensemble, &packing, run),
-    }
-}
-
-/// [`merge`] for rows of `W` words, or of any number if `W` is 0.
-fn merge_packed<const W: usize>(
-    ensemble: &Ensemble,
-    packing: &Packing,
-    run: &Run,
-) -> Result<Merged> {
-    let n = ensemble.n_objects();
-    let mut blocks = Vec::new();
-    let mut parts = parts_for(n);
-    // All threads touch the new memory: the first touch of a page is what costs.
-    let mut map: Vec<u32> = (0..n).into_par_iter().map(|_| NO_PROFILE).collect();
-    let wave_rows = wave_rows(packing.width, n);
-    for (wave, places) in map.chunks_mut(wave_rows).enumerate() {
-        let start = wave * wave_rows;
-        run.tick("merging equal objects", start as u64, Some(n as u64))?;
-        let at = Wave { start, object: start };
-        at.pass::<W>(packing, places, &mut blocks, &mut parts, ensemble.weights());
-    }
+pub(super) fn merge(ensemble: &Ensemble, run: &Run) -> Result<Merged> {
+    let (n, packing) = (ensemble.n_objects(), Packing::new(ensemble));
+    let mut merger = Merger::new(n);
+    let tick = |done| run.tick("merging equal objects", done as u64, Some(n as u64));
+    merger.absorb(&packing, n, tick)?;
+    let Merger { parts, blocks, map } = merger;
     // The words are not needed any more; profiles' rows are read from the ensemble again.
     drop(blocks);
-    let width = packing.width;
-    let parts: Vec<_> = parts.into_par_iter().map(|part| part.into_sums(width)).collect();
+    let counts = |part: Part| {
+        let rows = part.table.rows(packing.width);
+        rows.map(|(_, count, first)| (first, count as f64)).unzip()
+    };
+    let counts: Vec<(Vec<u32>, Vec<f64>)> = parts.into_par_iter().map(counts).collect();
     run.check()?;
-    let (map, first, mut weights) = number(map, &parts);
-    if let Some(exact) = ensemble.weights().filter(|weights| !sums_are_exact(weights)) {
-        weights = exact_weights(&map, first.len(), exact);
+    let (map, first, mut weights) = number(map, &counts);
+    if ensemble.weights().is_some() {
+        weights = summed_weights(&map, first.len(), ensemble.weights());
     }
     Ok(Merged { map, first, weights })
 }
 
-/// Empty parts for about `n` objects.
-pub(crate) fn parts_for(n: usize) -> Vec<Part> {
-    let bits = (n / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
-    empty_parts(bits)
+/// Rows merged so far.
+struct Merger {
+    /// Two to some power of them.
+    parts: Vec<Part>,
+    blocks: Vec<Block>,
+    /// Of every object the one that shows its row first, [`NO_PROFILE`] without any label or as long as
+    /// its row is kept elsewhere.
+    map: Vec<u32>,
 }
 
-/// Two to the power of `bits` empty parts.
-pub(crate) fn empty_parts(bits: u32) -> Vec<Part> {
-    (0..1 << bits).map(|_| Part::default()).collect()
-}
+impl Merger {
+    /// Nothing merged; about `expected` objects will come.
+    fn new(expected: usize) -> Self {
+        let bits = (expected / ROWS_PER_PART).max(1).ilog2().min(MAX_PART_BITS);
+        let mut map = Vec::new();
+        map.reserve_exact(expected);
+        Merger { parts: Part::empty(bits), blocks: Vec::new(), map }
+    }
 
-/// Objects in a block whose rows have `width` words.
-fn block_rows(width: usize) -> usize {
-    (BLOCK_WORDS / width).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1)
-}
-
-/// Objects in a wave, of `n`, whose rows have `width` words.
-pub(crate) fn wave_rows(width: usize, n: usize) -> usize {
-    n.min(WAVE_WORDS / width).max(1).next_multiple_of(block_rows(width))
-}
-
-/// A wave of objects: the row of the first in the columns, and its number.
-pub(crate) struct Wave {
-    pub(crate) start: usize,
-    pub(crate) object: usize,
-}
-
-impl Wave {
-    /// Merges the rows of as many objects as there are `places` into `parts`, and writes for each
-    /// where its row appeared first. `W` is as for [`merge_packed`].
-    pub(crate) fn pass<const W: usize>(
-        &self,
+    /// Merges the rows of `n` more objects. `tick` is called with how many are done.
+    fn absorb(
+        &mut self,
         packing: &Packing,
-        places: &mut [u32],
-        blocks: &mut Vec<Block>,
-        parts: &mut [Part],
-        weights: Option<&[f64]>,
-    ) {
+        n: usize,
+        tick: impl Fn(usize) -> Result<()>,
+    ) -> Result<()> {
+        let start = self.map.len();
+        // All threads touch the new memory: the first touch of a page is what costs.
+        self.map.par_extend(rayon::iter::repeat_n(NO_PROFILE, n));
+        if packing.width == 0 {
+            return Ok(());
+        }
+        let wave = n.min(WAVE_WORDS / packing.width).max(1);
+        let wave = wave.next_multiple_of(block_rows(packing.width));
+        for row in (0..n).step_by(wave) {
+            tick(row)?;
+            let objects = start + row..start + n.min(row + wave);
+            // Rows of few words are worth code of their own.
+            match packing.width {
+                1 => self.pass::<1>(packing, row, objects),
+                2 => self.pass::<2>(packing, row, objects),
+                3 => self.pass::<3>(packing, row, objects),
+                4 => self.pass::<4>(packing, row, objects),
+                _ => self.pass::<0>(packing, row, objects),
+            }
+        }
+        Ok(())
+    }
+
+    /// One wave of objects, the first of which stands in `row` of the columns. Rows have `W` words, or
+    /// any number if `W` is 0.
+    fn pass<const W: usize>(&mut self, packing: &Packing, row: usize, objects: Range<usize>) {
         let width = if W == 0 { packing.width } else { W };
+        let Merger { parts, blocks, map } = self;
+        let (first, places) = (objects.start, &mut map[objects]);
         let block_rows = block_rows(width);
         let part_bits = parts.len().ilog2();
         let n_blocks = places.len().div_ceil(block_rows);
         blocks.resize_with(blocks.len().max(n_blocks), Block::default);
         let blocks = &mut blocks[..n_blocks];
         blocks.par_iter_mut().enumerate().for_each_init(Scratch::default, |scratch, (b, block)| {
-            let first = b * block_rows;
-            let len = block_rows.min(places.len() - first);
-            block.start = self.object + first;
-            block.pack::<W>(packing, self.start + first, len, part_bits, scratch);
+            let start = b * block_rows;
+            block.start = first + start;
+            let len = block_rows.min(places.len() - start);
+            block.pack::<W>(packing, row + start, len, part_bits, scratch);
         });
         let blocks = &*blocks;
-        parts.par_iter_mut().enumerate().for_each(|(p, part)| {
-            if part.outside {
-                part.put_aside(p, blocks, width);
-            } else {
-                part.absorb::<W>(p, blocks, width, weights);
-            }
-        });
+        parts.par_iter_mut().enumerate().for_each(|(p, part)| part.absorb::<W>(p, blocks, width));
         places.par_chunks_mut(block_rows).zip(blocks).enumerate().for_each(
             |(b, (places, block))| {
-                for (p, part) in parts.iter().enumerate().filter(|(_, part)| !part.outside) {
+                for (p, part) in parts.iter().enumerate().filter(|(_, part)| part.aside.is_none()) {
                     let rows = block.rows_of(p);
                     let firsts = &part.found[part.found_start[b]..][..rows.len()];
                     for (&offset, &first) in block.offsets[rows].iter().zip(firsts) {
@@ -164,63 +161,14 @@ impl Wave {
     }
 }
 
-/// Whether sums of these weights come out the same in any order: whole numbers with a total that
-/// floats tell apart from its neighbours.
-fn sums_are_exact(weights: &[f64]) -> bool {
-    const LARGEST: f64 = (1u64 << 53) as f64;
-    weights.par_iter().all(|w| w.fract() == 0.0 && *w <= LARGEST)
-        && weights.par_iter().map(|&w| u128::from(w as u64)).sum::<u128>() <= 1 << 53
-}
-
-/// Profiles whose weights are added up by one thread at a time.
-const PROFILES: usize = 1 << 10;
-
-/// The weights of `u` profiles that `map` gives objects with these weights, or with weight 1.
-pub(crate) fn summed_weights(map: &[u32], u: usize, weights: Option<&[f64]>) -> Vec<f64> {
-    let mut sums = vec![0.0; u];
-    match weights {
-        Some(weights) if !sums_are_exact(weights) => return exact_weights(map, u, weights),
-        Some(weights) => {
-            for (&s, &weight) in map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
-                sums[s as usize] += weight;
-            }
-        }
-        None => map.iter().filter(|&&s| s != NO_PROFILE).for_each(|&s| sums[s as usize] += 1.0),
-    }
-    sums
-}
-
-/// The weights of the profiles, each rounded once: the order of the objects is no information.
-fn exact_weights(map: &[u32], u: usize, weights: &[f64]) -> Vec<f64> {
-    // The objects of every profile, one profile after the other.
-    let mut starts = vec![0usize; u + 1];
-    for &s in map.iter().filter(|&&s| s != NO_PROFILE) {
-        starts[s as usize + 1] += 1;
-    }
-    for s in 0..u {
-        starts[s + 1] += starts[s];
-    }
-    let mut next = starts.clone();
-    let mut terms = vec![0.0; starts[u]];
-    for (&s, &weight) in map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
-        terms[next[s as usize]] = weight;
-        next[s as usize] += 1;
-    }
-    let mut sums = vec![0.0; u];
-    sums.par_chunks_mut(PROFILES).enumerate().for_each(|(chunk, sums)| {
-        let mut sum = ExactSum::default();
-        for (s, value) in (chunk * PROFILES..).zip(sums) {
-            sum.clear();
-            terms[starts[s]..starts[s + 1]].iter().for_each(|&term| sum.add(term));
-            *value = sum.value();
-        }
-    });
-    sums
+/// Objects in a block whose rows have `width` words.
+fn block_rows(width: usize) -> usize {
+    (BLOCK_WORDS / width).clamp(BLOCK_ROWS.0, BLOCK_ROWS.1)
 }
 
 /// A block of objects: their rows packed, hashed, and sorted by part.
 #[derive(Default)]
-pub(crate) struct Block {
+struct Block {
     /// The first object.
     start: usize,
     /// The rows' words, row by row.
@@ -295,24 +243,17 @@ impl Block {
 }
 
 /// The part of a row with this hash, among two to the power of `bits`.
-pub(crate) fn part_of(hash: u64, bits: u32) -> usize {
+fn part_of(hash: u64, bits: u32) -> usize {
     // Two shifts, because a shift by all 64 bits is none.
     (hash >> 1 >> (63 - bits)) as usize
 }
 
 /// The distinct rows whose hashes begin with the same bits.
 #[derive(Default)]
-pub(crate) struct Part {
-    /// An open table with linear probing, at most half full: a row's tag above, its number plus one
-    /// below; 0 is a free slot.
-    slots: Vec<u64>,
-    /// For every row its words, the bits of its weight, and the object that shows it first: what is
-    /// used together stands together. Of a part that is outside: rows that are to go there, words and
-    /// object.
-    pub(crate) records: Vec<u64>,
-    len: usize,
-    /// Whether its rows are kept somewhere else.
-    pub(crate) outside: bool,
+struct Part {
+    table: TupleTable,
+    /// If its rows are kept somewhere else: those that are to go there, words and object.
+    aside: Option<Vec<u64>>,
     /// For every row of the wave, in the order of the objects, the object that shows it first.
     found: Vec<u32>,
     /// Where in `found` the rows of every block begin.
@@ -320,103 +261,41 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Looks up the rows of part `p` in `blocks` and adds the new ones. `W` is the width where it
-    /// is small enough to matter that the compiler knows it, otherwise 0.
-    fn absorb<const W: usize>(
-        &mut self,
-        p: usize,
-        blocks: &[Block],
-        width: usize,
-        weights: Option<&[f64]>,
-    ) {
+    /// Two to the power of `bits` empty parts.
+    fn empty(bits: u32) -> Vec<Part> {
+        (0..1 << bits).map(|_| Part::default()).collect()
+    }
+
+    /// Looks up the rows of part `p` in `blocks` and adds the new ones, or puts all aside. `W` is the
+    /// width where it is small enough to matter that the compiler knows it, otherwise 0.
+    fn absorb<const W: usize>(&mut self, p: usize, blocks: &[Block], width: usize) {
         let width = if W == 0 { width } else { W };
         self.found.clear();
         self.found_start.clear();
         for block in blocks {
             let rows = block.rows_of(p);
-            self.reserve(rows.len());
-            self.found_start.push(self.found.len());
-            let keys = &block.keys[rows.start * width..rows.end * width];
-            let tags = &block.tags[rows.clone()];
-            let offsets = &block.offsets[rows];
-            for ((key, &tag), &offset) in keys.chunks_exact(width).zip(tags).zip(offsets) {
-                let object = block.start + offset as usize;
-                let record = self.find_or_add(key, tag, object);
-                let weight = f64::from_bits(record[width]) + weights.map_or(1.0, |w| w[object]);
-                record[width] = weight.to_bits();
-                let first = record[width + 1] as u32;
-                self.found.push(first);
-            }
-        }
-    }
-
-    /// Puts the rows of part `p` in `blocks` aside, with their objects.
-    fn put_aside(&mut self, p: usize, blocks: &[Block], width: usize) {
-        for block in blocks {
-            let rows = block.rows_of(p);
-            let keys = &block.keys[rows.start * width..rows.end * width];
-            for (key, &offset) in keys.chunks_exact(width).zip(&block.offsets[rows]) {
-                self.records.extend_from_slice(key);
-                self.records.push((block.start + offset as usize) as u64);
-            }
-        }
-    }
-
-    /// The bytes that its rows take.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&*self.slots) + size_of_val(&*self.records)
-    }
-
-    /// The record of the row with these words, made if it is not there.
-    #[expect(clippy::inline_always, reason = "only inlined does it know the width")]
-    #[inline(always)]
-    pub(crate) fn find_or_add(&mut self, key: &[u64], tag: u32, object: usize) -> &mut [u64] {
-        let (width, stride) = (key.len(), key.len() + 2);
-        let mask = self.slots.len() - 1;
-        let mut at = tag as usize & mask;
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                break;
-            }
-            if (slot >> 32) as u32 == tag {
-                let start = (slot as u32 as usize - 1) * stride;
-                if self.records[start..start + width] == *key {
-                    return &mut self.records[start..start + stride];
+            let keys = block.keys[rows.start * width..rows.end * width].chunks_exact(width);
+            let objects = block.offsets[rows.clone()].iter().map(|&i| block.start + i as usize);
+            if let Some(aside) = &mut self.aside {
+                for (key, object) in keys.zip(objects) {
+                    aside.extend_from_slice(key);
+                    aside.push(object as u64);
                 }
+                continue;
             }
-            at = (at + 1) & mask;
+            self.table.reserve(rows.len());
+            self.found_start.push(self.found.len());
+            for ((key, &tag), object) in keys.zip(&block.tags[rows]).zip(objects) {
+                let record = self.table.find_or_add(key, tag, object);
+                record[width] += 1;
+                self.found.push(record[width + 1] as u32);
+            }
         }
-        self.len += 1;
-        self.slots[at] = u64::from(tag) << 32 | self.len as u64;
-        let start = self.records.len();
-        self.records.extend_from_slice(key);
-        self.records.extend_from_slice(&[0f64.to_bits(), object as u64]);
-        &mut self.records[start..]
     }
 
-    /// Makes room for `more` rows that may all be new.
-    pub(crate) fn reserve(&mut self, more: usize) {
-        let needed = 2 * (self.len + more).max(8);
-        if needed <= self.slots.len() {
-            return;
-        }
-        let mut slots = vec![0; needed.next_power_of_two()];
-        let mask = slots.len() - 1;
-        for &slot in self.slots.iter().filter(|&&slot| slot != 0) {
-            let mut at = (slot >> 32) as usize & mask;
-            while slots[at] != 0 {
-                at = (at + 1) & mask;
-            }
-            slots[at] = slot;
-        }
-        self.slots = slots;
-    }
-
-    /// The rising first objects of its rows, and the rows' weights.
-    fn into_sums(self, width: usize) -> (Vec<u32>, Vec<f64>) {
-        let records = self.records.chunks_exact(width + 2);
-        records.map(|record| (record[width + 1] as u32, f64::from_bits(record[width]))).unzip()
+    /// The bytes that its rows take here.
+    fn bytes(&self) -> usize {
+        self.table.bytes() + self.aside.as_deref().map_or(0, size_of_val)
     }
 }
 
@@ -426,7 +305,7 @@ const CHUNK: usize = 1 << 16;
 /// Numbers the rows by first appearance. `map` holds for every object the one that shows its row
 /// first; `parts` hold rising first objects and something about their rows. Returns the number of
 /// every object's row, and of every row the first object and what was about it.
-pub(crate) fn number<T: Copy + Default + Send + Sync>(
+fn number<T: Copy + Default + Send + Sync>(
     mut map: Vec<u32>,
     parts: &[(Vec<u32>, Vec<T>)],
 ) -> (Vec<u32>, Vec<u32>, Vec<T>) {
@@ -487,6 +366,60 @@ fn in_pieces<'a, T>(mut items: &'a mut [T], lengths: &[u32]) -> impl Iterator<It
         items = rest;
         piece
     })
+}
+
+/// Whether sums of these weights come out the same in any order: whole numbers with a total that
+/// floats tell apart from its neighbours.
+fn sums_are_exact(weights: &[f64]) -> bool {
+    const LARGEST: f64 = (1u64 << 53) as f64;
+    weights.par_iter().all(|w| w.fract() == 0.0 && *w <= LARGEST)
+        && weights.par_iter().map(|&w| u128::from(w as u64)).sum::<u128>() <= 1 << 53
+}
+
+/// Profiles whose weights are added up by one thread at a time.
+const PROFILES: usize = 1 << 10;
+
+/// The weights of `u` profiles that `map` gives objects with these weights, or with weight 1.
+pub(super) fn summed_weights(map: &[u32], u: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    let mut sums = vec![0.0; u];
+    match weights {
+        Some(weights) if !sums_are_exact(weights) => return exact_weights(map, u, weights),
+        Some(weights) => {
+            for (&s, &weight) in map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
+                sums[s as usize] += weight;
+            }
+        }
+        None => map.iter().filter(|&&s| s != NO_PROFILE).for_each(|&s| sums[s as usize] += 1.0),
+    }
+    sums
+}
+
+/// The weights of the profiles, each rounded once: the order of the objects is no information.
+fn exact_weights(map: &[u32], u: usize, weights: &[f64]) -> Vec<f64> {
+    // The objects of every profile, one profile after the other.
+    let mut starts = vec![0usize; u + 1];
+    for &s in map.iter().filter(|&&s| s != NO_PROFILE) {
+        starts[s as usize + 1] += 1;
+    }
+    for s in 0..u {
+        starts[s + 1] += starts[s];
+    }
+    let mut next = starts.clone();
+    let mut terms = vec![0.0; starts[u]];
+    for (&s, &weight) in map.iter().zip(weights).filter(|&(&s, _)| s != NO_PROFILE) {
+        terms[next[s as usize]] = weight;
+        next[s as usize] += 1;
+    }
+    let mut sums = vec![0.0; u];
+    sums.par_chunks_mut(PROFILES).enumerate().for_each(|(chunk, sums)| {
+        let mut sum = ExactSum::default();
+        for (s, value) in (chunk * PROFILES..).zip(sums) {
+            sum.clear();
+            terms[starts[s]..starts[s + 1]].iter().for_each(|&term| sum.add(term));
+            *value = sum.value();
+        }
+    });
+    sums
 }
 
 #[cfg(test)]
@@ -655,15 +588,6 @@ mod tests {
         assert_eq!(profiles.map(), [NO_PROFILE, 0, NO_PROFILE, 0]);
         assert_eq!(profiles.weights(), [2.0]);
         assert!(!profiles.has_missing());
-    }
-
-    #[test]
-    fn rows_of_equal_hash_are_told_apart() {
-        let mut part = Part::default();
-        part.reserve(3);
-        let first = [[1, 2], [1, 3], [1, 2]].into_iter().enumerate();
-        let first = first.map(|(i, key)| part.find_or_add(&key, 7, i)[3]);
-        assert_eq!(first.collect::<Vec<_>>(), [0, 1, 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! where labels would be.
 
 use crate::ensemble::labels::collection::Ensemble;
-use crate::ensemble::labels::member::{HardMember, Member};
+use crate::ensemble::labels::member::Member;
 use crate::ensemble::labels::{Code, Labels, with_codes};
 use crate::linalg::{Matrix, vectorised};
 
@@ -11,10 +11,10 @@ const TILE: usize = 1 << 10;
 
 /// Where the labels of each member stand in the words of a row: codes plus one, so that missing is 0.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(super) struct Layout {
     places: Vec<Place>,
-    /// Words a row.
-    pub(crate) width: usize,
+    /// Words per row.
+    pub(super) width: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +26,12 @@ struct Place {
 
 impl Layout {
     /// A label takes no more bits than its member needs, which has this many clusters.
-    pub(crate) fn new(clusters: impl IntoIterator<Item = usize>) -> Self {
+    pub(super) fn new(clusters: impl IntoIterator<Item = usize>) -> Self {
         Self::of_bits(clusters.into_iter().map(bits))
     }
 
     /// Every member may have any number of clusters.
-    pub(crate) fn widest(members: usize) -> Self {
+    pub(super) fn widest(members: usize) -> Self {
         Self::of_bits((0..members).map(|_| u32::BITS))
     }
 
@@ -49,18 +49,23 @@ impl Layout {
     }
 
     /// Whether there is room for members with these many clusters.
-    pub(crate) fn holds(&self, clusters: &[usize]) -> bool {
+    pub(super) fn holds(&self, clusters: &[usize]) -> bool {
         self.places.iter().zip(clusters).all(|(place, &clusters)| bits(clusters) <= place.bits)
     }
 
     /// The code of member `h` plus one, 0 if missing, in the words of a row.
-    pub(crate) fn plus_one(&self, row: &[u64], h: usize) -> u64 {
+    fn plus_one(&self, row: &[u64], h: usize) -> u64 {
         let Place { word, shift, bits } = self.places[h];
         (row[word] >> shift) & ((1 << bits) - 1)
     }
 
+    /// The cluster of member `h` in the words of a row, `None` if missing.
+    pub(super) fn index(&self, row: &[u64], h: usize) -> Option<usize> {
+        (self.plus_one(row, h) as usize).checked_sub(1)
+    }
+
     /// The same row in another layout, added to `to`, which is blank.
-    pub(crate) fn move_to(&self, row: &[u64], other: &Layout, to: &mut [u64]) {
+    pub(super) fn move_to(&self, row: &[u64], other: &Layout, to: &mut [u64]) {
         for (h, place) in other.places.iter().enumerate() {
             to[place.word] |= self.plus_one(row, h) << place.shift;
         }
@@ -73,72 +78,59 @@ fn bits(clusters: usize) -> u32 {
 }
 
 /// How the labels and memberships of an object are packed into words.
-pub(crate) struct Packing<'a> {
-    fields: Vec<Field<'a>>,
-    /// Words a row.
-    pub(crate) width: usize,
-}
-
-enum Field<'a> {
+pub(super) struct Packing<'a> {
     /// Codes plus one, so that missing is 0, at a place in a word of their own or shared.
-    Hard { labels: &'a Labels, word: usize, shift: u32 },
-    /// The bits of the memberships, a word each.
-    Soft { memberships: &'a Matrix, word: usize },
+    hard: Vec<(&'a Labels, Place)>,
+    /// The bits of the memberships, a word each from this word on.
+    soft: Vec<(&'a Matrix, usize)>,
+    /// Words per row.
+    pub(super) width: usize,
 }
 
 impl<'a> Packing<'a> {
-    pub(crate) fn new(ensemble: &'a Ensemble) -> Self {
-        let hard = ensemble.members().iter().filter_map(|member| match member {
-            Member::Hard(m) => Some(m),
-            Member::Soft(_) => None,
-        });
-        let layout = Layout::new(hard.clone().map(|m| m.clusters().len()));
-        let mut packing = Self::of_columns(&layout, hard.map(HardMember::labels));
+    pub(super) fn new(ensemble: &'a Ensemble) -> Self {
+        let (mut hard, mut soft) = (Vec::new(), Vec::new());
         for member in ensemble.members() {
-            if let Member::Soft(m) = member {
-                let (memberships, word) = (m.memberships(), packing.width);
-                packing.fields.push(Field::Soft { memberships, word });
-                packing.width += memberships.ncols();
+            match member {
+                Member::Hard(m) => hard.push(m),
+                Member::Soft(m) => soft.push(m.memberships()),
             }
+        }
+        let layout = Layout::new(hard.iter().map(|m| m.clusters().len()));
+        let mut packing = Self::of_columns(&layout, hard.iter().map(|m| m.labels()));
+        for memberships in soft {
+            packing.soft.push((memberships, packing.width));
+            packing.width += memberships.ncols();
         }
         packing
     }
 
     /// Columns of labels in this layout.
-    pub(crate) fn of_columns(
+    pub(super) fn of_columns(
         layout: &Layout,
         columns: impl IntoIterator<Item = &'a Labels>,
     ) -> Self {
-        let field = |(labels, place): (&'a Labels, &Place)| Field::Hard {
-            labels,
-            word: place.word,
-            shift: place.shift,
-        };
-        let fields = columns.into_iter().zip(&layout.places).map(field).collect();
-        Packing { fields, width: layout.width }
+        let hard = columns.into_iter().zip(layout.places.iter().copied()).collect();
+        Packing { hard, soft: Vec::new(), width: layout.width }
     }
 
     /// Packs `len` rows from object `start` on: word `w` of row `i` goes to `words[w * len + i]`,
     /// so that all rows are packed and hashed side by side.
-    pub(crate) fn pack(&self, start: usize, len: usize, words: &mut [u64]) {
+    pub(super) fn pack(&self, start: usize, len: usize, words: &mut [u64]) {
         words.fill(0);
         for tile in (0..len).step_by(TILE) {
             let tile = tile..len.min(tile + TILE);
-            for field in &self.fields {
-                if let Field::Hard { labels, word, shift } = *field {
-                    let words = &mut words[word * len..(word + 1) * len][tile.clone()];
-                    let rows = start + tile.start..start + tile.end;
-                    with_codes!(labels, codes => pack_codes(&codes[rows], words, shift));
-                }
+            for &(labels, Place { word, shift, .. }) in &self.hard {
+                let words = &mut words[word * len..(word + 1) * len][tile.clone()];
+                let rows = start + tile.start..start + tile.end;
+                with_codes!(labels, codes => pack_codes(&codes[rows], words, shift));
             }
         }
-        for field in &self.fields {
-            if let Field::Soft { memberships, word } = *field {
-                for i in 0..len {
-                    for (j, &p) in memberships.row(start + i).iter().enumerate() {
-                        // Adding 0 turns -0 into the 0 that it equals.
-                        words[(word + j) * len + i] = (p + 0.0).to_bits();
-                    }
+        for &(memberships, word) in &self.soft {
+            for i in 0..len {
+                for (j, &p) in memberships.row(start + i).iter().enumerate() {
+                    // Adding 0 turns -0 into the 0 that it equals.
+                    words[(word + j) * len + i] = (p + 0.0).to_bits();
                 }
             }
         }
@@ -157,33 +149,33 @@ fn pack_codes<C: Code>(codes: &[C], words: &mut [u64], shift: u32) {
 }
 
 /// Hashes the rows packed in `words`. A blank row, all words 0, has hash 0.
-pub(crate) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
+pub(super) fn hash_rows(words: &[u64], hashes: &mut [u64]) {
     let len = hashes.len();
     vectorised(
         #[inline(always)]
         || {
             hashes.fill(0);
             for words in words.chunks_exact(len) {
-                for (hash, &word) in hashes.iter_mut().zip(words) {
-                    let h = (*hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                    *hash = h ^ (h >> 29);
-                }
+                hashes.iter_mut().zip(words).for_each(|(hash, &word)| *hash = step(*hash, word));
             }
-            for hash in hashes.iter_mut() {
-                let h = (*hash ^ (*hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-                *hash = h ^ (h >> 32);
-            }
+            hashes.iter_mut().for_each(|hash| *hash = last_step(*hash));
         },
     );
 }
 
 /// The hash of one row, as [`hash_rows`] has it.
-pub(crate) fn hash_row(row: &[u64]) -> u64 {
-    let step = |hash: u64, &word: &u64| {
-        let h = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        h ^ (h >> 29)
-    };
-    let hash = row.iter().fold(0, step);
+pub(super) fn hash_row(row: &[u64]) -> u64 {
+    last_step(row.iter().fold(0, |hash, &word| step(hash, word)))
+}
+
+#[inline(always)]
+fn step(hash: u64, word: u64) -> u64 {
+    let h = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    h ^ (h >> 29)
+}
+
+#[inline(always)]
+fn last_step(hash: u64) -> u64 {
     let h = (hash ^ (hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     h ^ (h >> 32)
 }
@@ -191,7 +183,7 @@ pub(crate) fn hash_row(row: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::SoftMember;
+    use crate::ensemble::{HardMember, SoftMember};
 
     #[test]
     fn labels_take_the_bits_they_need_and_memberships_a_word_each() {

@@ -5,53 +5,29 @@
 //! each was seen, and the exact sum of its weights. Whatever the split into blocks and the order of
 //! merging, the same tuples, counts and sums come out; their order is that of first appearance.
 
-use std::collections::HashMap;
-
-use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use crate::ensemble::distinct::closest::Closest;
 use crate::ensemble::distinct::exact::ExactSum;
-use crate::ensemble::distinct::merge;
-use crate::ensemble::labels::Labels;
-use crate::ensemble::labels::collection::Ensemble;
-use crate::ensemble::labels::member::{HardMember, Member};
-use crate::ensemble::profiles::{MISSING, NO_PROFILE, Profiles, mix};
+use crate::ensemble::distinct::packing::{Layout, Packing, hash_row};
+use crate::ensemble::distinct::table::TupleTable;
+use crate::ensemble::labels::coder::Numbering;
+use crate::ensemble::labels::collection::check_weights;
+use crate::ensemble::labels::member::HardMember;
+use crate::ensemble::labels::{Code, Labels};
+use crate::ensemble::profiles::{MISSING, NO_PROFILE, Profiles};
 use crate::error::{Error, Result};
+use crate::linalg::vectorised;
 use crate::run::Run;
 
-/// One member as the tuples see it.
-#[derive(Clone, Debug)]
-struct Column {
-    name: String,
-    /// The clusters by code, in order of first appearance.
-    clusters: Vec<String>,
-    codes: HashMap<String, u32>,
-}
-
-impl Column {
-    fn new(name: String) -> Self {
-        Column { name, clusters: Vec::new(), codes: HashMap::new() }
-    }
-
-    /// The code of a cluster, a new one if it was not there.
-    fn code(&mut self, cluster: &str) -> u32 {
-        if let Some(&code) = self.codes.get(cluster) {
-            return code;
-        }
-        let code = self.clusters.len() as u32;
-        self.clusters.push(cluster.to_owned());
-        self.codes.insert(cluster.to_owned(), code);
-        code
-    }
-}
+/// Objects whose tuples are packed together.
+const TILE: usize = 1 << 10;
 
 /// The distinct label tuples of blocks of objects.
 ///
 /// ```
 /// use consilience::Run;
 /// use consilience::ensemble::{HardMember, Tuples};
-/// let mut tuples = Tuples::new(["a".to_owned(), "b".to_owned()], false);
+/// let mut tuples = Tuples::new(2, false);
 /// let block = |a, b| [HardMember::from_integers("a", a), HardMember::from_integers("b", b)];
 /// tuples.update(&block([Some(0), Some(1)], [Some(5), None]), None, &Run::new(0))?;
 /// let second = block([Some(1), Some(0)], [None, Some(5)]);
@@ -61,12 +37,10 @@ impl Column {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tuples {
-    columns: Vec<Column>,
-    /// Codes, tuple by tuple, one for each member; [`MISSING`] where it has none.
-    rows: Vec<u32>,
-    /// Tuples by the hash of their codes.
-    index: HashTable<u32>,
-    counts: Vec<u64>,
+    /// The names of the clusters of every member.
+    clusters: Vec<Numbering<String>>,
+    layout: Layout,
+    table: TupleTable,
     /// Exact sums of weights, if there are weights.
     sums: Option<Vec<ExactSum>>,
     /// How many objects had no label at all.
@@ -74,13 +48,12 @@ pub struct Tuples {
 }
 
 impl Tuples {
-    /// No tuples yet, of members with these names. With `weighted` every block has weights.
-    pub fn new(members: impl IntoIterator<Item = String>, weighted: bool) -> Self {
+    /// No tuples yet, of this many members. With `weighted` every block has weights.
+    pub fn new(members: usize, weighted: bool) -> Self {
         Tuples {
-            columns: members.into_iter().map(Column::new).collect(),
-            rows: Vec::new(),
-            index: HashTable::new(),
-            counts: Vec::new(),
+            clusters: vec![Numbering::default(); members],
+            layout: Layout::widest(members),
+            table: TupleTable::default(),
             sums: weighted.then(Vec::new),
             unlabelled: 0,
         }
@@ -92,7 +65,7 @@ impl Tuples {
     /// # Errors
     ///
     /// If a member is soft or the names do not fit.
-    pub fn of_profiles(profiles: &Profiles, clusters: &[Vec<String>]) -> Result<Self> {
+    pub fn of_profiles(profiles: &Profiles, clusters: Vec<Vec<String>>) -> Result<Self> {
         if !profiles.is_hard() {
             return Err(Error::Unsupported {
                 method: "tuples",
@@ -101,63 +74,39 @@ impl Tuples {
             });
         }
         let r = profiles.n_members();
-        if clusters.len() != r {
-            return Err(Error::Length {
-                what: "the list of clusters".to_owned(),
-                got: clusters.len(),
-                expected_by: "the ensemble".to_owned(),
-                expected: r,
-            });
-        }
-        let mut rows = vec![MISSING; profiles.len() * r];
-        for (s, row) in rows.chunks_exact_mut(r).enumerate() {
-            for (h, code) in row.iter_mut().enumerate() {
-                *code = profiles.label(s, h).map_or(MISSING, |c| c as u32);
-            }
-        }
-        let names = profiles.members().iter().map(|m| m.name.clone());
-        Self::of_rows(names.zip(clusters.iter().cloned()), &rows)
+        Error::unless_length("the list of clusters", clusters.len(), "the ensemble", r)?;
+        let code = |i: usize| profiles.label(i / r, i % r).map_or(MISSING, |c| c as u32);
+        Self::of_rows(clusters, &(0..profiles.len() * r).map(code).collect::<Vec<_>>())
     }
 
-    /// These tuples, each counted once: the members with the names of their clusters, and one code a
+    /// These tuples, each counted once: the names of the clusters of every member, and one code per
     /// member, tuple by tuple.
     ///
     /// # Errors
     ///
     /// If a code has no name or the rows do not fit to the members.
-    pub fn of_rows(
-        members: impl IntoIterator<Item = (String, Vec<String>)>,
-        rows: &[u32],
-    ) -> Result<Self> {
-        let mut tuples = Tuples::new([], false);
-        for (name, clusters) in members {
-            let mut column = Column::new(name);
-            for cluster in &clusters {
-                column.code(cluster);
-            }
-            tuples.columns.push(column);
-        }
-        let r = tuples.columns.len().max(1);
-        for (s, row) in rows.chunks(r).enumerate() {
-            let known = |(&code, column): (&u32, &Column)| {
-                code == MISSING || (code as usize) < column.clusters.len()
+    pub fn of_rows(clusters: Vec<Vec<String>>, rows: &[u32]) -> Result<Self> {
+        let r = clusters.len();
+        let mut tuples = Tuples::new(r, false);
+        tuples.clusters = clusters.into_iter().map(Numbering::from_iter).collect();
+        let mut columns = vec![Vec::with_capacity(rows.len() / r.max(1)); r];
+        for (s, row) in rows.chunks(r.max(1)).enumerate() {
+            let known = |(code, names): (&u32, &Numbering<String>)| {
+                code.index().is_none_or(|code| code < names.values().len())
             };
-            if row.len() != tuples.columns.len() || !row.iter().zip(&tuples.columns).all(known) {
-                return Err(Error::Value {
-                    what: "the list of tuples".to_owned(),
-                    row: s,
-                    column: None,
-                    problem: "every code must have a name".to_owned(),
-                });
+            if row.len() != r || !row.iter().zip(&tuples.clusters).all(known) {
+                let problem = "every code must have a name";
+                return Err(Error::value("the list of tuples", s, problem));
             }
-            tuples.add(row, 1, &[]);
+            columns.iter_mut().zip(row).for_each(|(column, &code)| column.push(code));
         }
+        let columns: Vec<Labels> = columns.into_iter().map(Labels::U32).collect();
+        tuples.count(&columns, None);
         Ok(tuples)
     }
 
-    /// Takes in a block of objects, given as members in the same order as those of [`new`](Self::new),
-    /// with labels numbered in any way. Returns the tuple of every object, [`NO_PROFILE`] where it has
-    /// no label.
+    /// Takes in a block of objects, one member after the other, with labels numbered in any way.
+    /// Returns the tuple of every object, [`NO_PROFILE`] where it has no label.
     ///
     /// # Errors
     ///
@@ -169,74 +118,54 @@ impl Tuples {
         weights: Option<&[f64]>,
         run: &Run,
     ) -> Result<Vec<u32>> {
-        let n = self.check(block, weights)?;
-        let (places, firsts) = distinct(block, n, run)?;
-        let globals: Vec<Vec<u32>> = self
-            .columns
-            .iter_mut()
-            .zip(block)
-            .map(|(column, member)| member.clusters().iter().map(|c| column.code(c)).collect())
-            .collect();
-        let mut row = vec![MISSING; block.len()];
-        let mut numbers = Vec::with_capacity(firsts.len());
-        for &first in &firsts {
-            row_of(block, &globals, first as usize, &mut row);
-            numbers.push(self.add(&row, 0, &[]));
+        let n = self.check(block)?;
+        if self.sums.is_some() || weights.is_some() {
+            let got = weights.map_or(0, <[f64]>::len);
+            Error::unless_length("the list of object weights", got, "the block", n)?;
+            check_weights(weights.unwrap_or_default())?;
         }
-        let mut map = places;
-        for place in &mut map {
-            match numbers.get(*place as usize) {
-                Some(&number) => {
-                    *place = number;
-                    self.counts[number as usize] += 1;
-                }
-                None => self.unlabelled += 1,
-            }
-        }
-        if let (Some(sums), Some(weights)) = (&mut self.sums, weights) {
-            for (&place, &weight) in map.iter().zip(weights) {
-                if place != NO_PROFILE {
-                    sums[place as usize].add(weight);
-                }
-            }
-        }
-        Ok(map)
+        run.check()?;
+        let recoded = |(names, member): (&mut Numbering<String>, &HardMember)| {
+            let codes: Vec<u32> = member.clusters().iter().map(|c| names.code(&**c)).collect();
+            member.labels().renamed(names.values().len(), |c| Some(codes[c] as usize))
+        };
+        let columns: Vec<Labels> = self.clusters.iter_mut().zip(block).map(recoded).collect();
+        Ok(self.count(&columns, weights))
     }
 
-    /// Adds a tuple given by the codes of its clusters, seen `count` times, with terms of the sum of
-    /// its weights; returns its number.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one code a member.
-    pub fn add(&mut self, row: &[u32], count: u64, terms: &[f64]) -> u32 {
-        let r = self.columns.len();
-        assert_eq!(row.len(), r, "one code a member");
-        let (rows, hash) = (&self.rows, hash(row));
-        let of = |s: u32| &rows[s as usize * r..(s as usize + 1) * r];
-        let number = if let Some(&number) = self.index.find(hash, |&s| of(s) == row) {
-            number
-        } else {
-            let number = self.counts.len() as u32;
-            self.index.insert_unique(hash, number, |&s| self::hash(of(s)));
-            self.rows.extend_from_slice(row);
-            self.counts.push(0);
-            if let Some(sums) = &mut self.sums {
-                sums.push(ExactSum::default());
+    /// Counts the tuples of objects with these labels; returns which they are.
+    fn count(&mut self, columns: &[Labels], weights: Option<&[f64]>) -> Vec<u32> {
+        let Tuples { layout, table, sums, unlabelled, .. } = self;
+        let mut map = Vec::new();
+        for_each_key(layout, columns, |i, key| {
+            let Some(key) = key else {
+                *unlabelled += 1;
+                map.push(NO_PROFILE);
+                return;
+            };
+            table.reserve(1);
+            let number = table.len();
+            // A tuple is shown first by itself: its number.
+            let record = table.find_or_add(key, hash_row(key) as u32, number);
+            record[key.len()] += 1;
+            let number = record[key.len() + 1] as usize;
+            map.push(number as u32);
+            if let (Some(sums), Some(weights)) = (&mut *sums, weights) {
+                sums.resize_with(table.len(), ExactSum::default);
+                sums[number].add(weights[i]);
             }
-            number
-        };
-        self.counts[number as usize] += count;
-        if let Some(sums) = &mut self.sums {
-            terms.iter().for_each(|&term| sums[number as usize].add(term));
-        }
-        number
+        });
+        map
     }
 
     /// The tuple of every object of a block, by number, [`NO_PROFILE`] for one without any known label.
     /// A label that is not known counts as missing. An object whose tuple is not known gets the
-    /// [closest](Closest) one, where `weights` say which of several is the heaviest, or
-    /// [`NO_PROFILE`] without weights.
+    /// closest one, where `weights` say which of several is the heaviest, or [`NO_PROFILE`] without
+    /// weights.
+    ///
+    /// The distance is that between rows of $H$: a label that both tuples have costs nothing, one in
+    /// which they differ 2, and one that only one of them has 1. Of several closest tuples the heaviest
+    /// is taken, of equally heavy ones the first.
     ///
     /// # Errors
     ///
@@ -247,70 +176,92 @@ impl Tuples {
         weights: Option<&[f64]>,
         run: &Run,
     ) -> Result<Vec<u32>> {
-        let n = self.check(block, None)?;
-        let (mut places, firsts) = distinct(block, n, run)?;
-        let global = |(column, member): (&Column, &HardMember)| {
-            let code = |name: &String| column.codes.get(name).copied().unwrap_or(MISSING);
-            member.clusters().iter().map(code).collect()
+        self.check(block)?;
+        let recoded = |(names, member): (&Numbering<String>, &HardMember)| {
+            let code = |c: &String| names.get(&**c).map(|code| code as usize);
+            let codes: Vec<_> = member.clusters().iter().map(code).collect();
+            member.labels().renamed(names.values().len(), |c| codes[c])
         };
-        let globals: Vec<Vec<u32>> = self.columns.iter().zip(block).map(global).collect();
-        let r = block.len();
-        let number = |&first: &u32| {
-            let mut row = vec![MISSING; r];
-            row_of(block, &globals, first as usize, &mut row);
-            if row.iter().all(|&code| code == MISSING) {
-                return Ok(NO_PROFILE);
-            }
-            let of = |s: u32| &self.rows[s as usize * r..(s as usize + 1) * r];
-            if let Some(&s) = self.index.find(hash(&row), |&s| of(s) == row) {
-                return Ok(s);
-            }
-            let Some(weights) = weights else { return Ok(NO_PROFILE) };
+        let columns: Vec<Labels> = self.clusters.iter().zip(block).map(recoded).collect();
+        // Tuples that are not known are numbered after those that are.
+        let (u, mut strangers) = (self.len(), TupleTable::default());
+        let mut map = Vec::new();
+        for_each_key(&self.layout, &columns, |_, key| {
+            let Some(key) = key else { return map.push(NO_PROFILE) };
+            let tag = hash_row(key) as u32;
+            let number = self.table.find(key, tag).unwrap_or_else(|| {
+                strangers.reserve(1);
+                let number = strangers.len();
+                u + strangers.find_or_add(key, tag, number)[key.len() + 1] as usize
+            });
+            map.push(number as u32);
+        });
+        let closest = |(key, ..): (&[u64], u64, u32)| {
             run.check()?;
-            Ok(Closest::new(&self.rows, r, weights).of(&row).unwrap_or(NO_PROFILE))
+            Ok(weights.and_then(|weights| self.closest(key, weights)).unwrap_or(NO_PROFILE))
         };
-        let numbers: Vec<u32> =
-            run.install(|| firsts.par_iter().map(number).collect::<Result<_>>())?;
-        for place in &mut places {
-            *place = numbers.get(*place as usize).copied().unwrap_or(NO_PROFILE);
+        let keys: Vec<_> = strangers.rows(self.layout.width).collect();
+        let closest: Vec<u32> =
+            run.install(|| keys.into_par_iter().map(closest).collect::<Result<_>>())?;
+        for place in map.iter_mut().filter(|place| **place != NO_PROFILE && **place as usize >= u) {
+            *place = closest[*place as usize - u];
         }
-        Ok(places)
+        Ok(map)
+    }
+
+    /// The number of the closest tuple to one that is not among them. Each takes $O(u r)$, compared
+    /// several labels at a time.
+    fn closest(&self, key: &[u64], weights: &[f64]) -> Option<u32> {
+        // The layout is the widest: a label is half a word, and one beyond the last is missing in all.
+        let labels = |word: u64| [word as u32, (word >> 32) as u32];
+        vectorised(
+            #[inline(always)]
+            || {
+                let (mut best, mut least) = (None, u32::MAX);
+                for (s, (row, ..)) in self.table.rows(key.len()).enumerate() {
+                    let mut distance = 0;
+                    for (&a, &b) in key.iter().zip(row) {
+                        for (a, b) in labels(a).into_iter().zip(labels(b)) {
+                            let different = u32::from(a != b);
+                            distance += different & u32::from(a != 0);
+                            distance += different & u32::from(b != 0);
+                        }
+                    }
+                    let heavier = |t: usize| weights[s] > weights[t];
+                    if distance < least || (distance == least && best.is_some_and(heavier)) {
+                        (least, best) = (distance, Some(s));
+                    }
+                }
+                best.map(|s| s as u32)
+            },
+        )
     }
 
     /// The number of objects of a block that fits.
-    fn check(&self, block: &[HardMember], weights: Option<&[f64]>) -> Result<usize> {
-        let fits = |what: &str, got: usize, expected: usize| {
-            let (what, expected_by) = (what.to_owned(), "the block".to_owned());
-            let error = Error::Length { what, got, expected_by, expected };
-            if got == expected { Ok(()) } else { Err(error) }
-        };
-        fits("the list of members", block.len(), self.columns.len())?;
+    fn check(&self, block: &[HardMember]) -> Result<usize> {
+        let r = self.clusters.len();
+        Error::unless_length("the list of members", block.len(), "the block", r)?;
         let n = block.first().map_or(0, |member| member.labels().len());
         for member in block {
-            fits(&format!("member `{}`", member.name()), member.labels().len(), n)?;
+            let what = format!("member `{}`", member.name());
+            Error::unless_length(what, member.labels().len(), "the block", n)?;
         }
-        if self.sums.is_some() && weights.is_none() && n > 0 {
-            fits("the list of object weights", 0, n)?;
-        }
-        let Some(weights) = weights else { return Ok(n) };
-        fits("the list of object weights", weights.len(), n)?;
-        crate::ensemble::labels::collection::check_weights(weights)?;
         Ok(n)
     }
 
     /// The number of tuples.
     pub fn len(&self) -> usize {
-        self.counts.len()
+        self.table.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.len() == 0
     }
 
     /// How often each tuple was seen.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
+    pub fn counts(&self) -> Vec<u64> {
+        self.table.rows(self.layout.width).map(|(_, count, _)| count).collect()
     }
 
     /// How many objects had no label at all.
@@ -323,76 +274,49 @@ impl Tuples {
         self.sums.as_deref()
     }
 
-    /// The weights of the tuples: sums of weights, each rounded once, or counts.
-    pub fn weights(&self) -> Vec<f64> {
-        match &self.sums {
-            Some(sums) => sums.iter().map(ExactSum::value).collect(),
-            None => self.counts.iter().map(|&count| count as f64).collect(),
-        }
+    /// The codes of member `h` in all tuples, [`MISSING`] for none.
+    pub fn column(&self, h: usize) -> impl Iterator<Item = u32> {
+        let code = move |row| self.layout.index(row, h).map_or(MISSING, |c| c as u32);
+        self.table.rows(self.layout.width).map(move |(row, ..)| code(row))
     }
 
     /// The codes of all tuples, one after the other.
-    pub fn rows(&self) -> &[u32] {
-        &self.rows
-    }
-
-    /// The codes of tuple `s`, one a member, [`MISSING`] for none.
-    pub fn row(&self, s: usize) -> &[u32] {
-        let r = self.columns.len();
-        &self.rows[s * r..(s + 1) * r]
+    pub fn rows(&self) -> Vec<u32> {
+        let r = self.clusters.len();
+        let mut rows = vec![MISSING; self.len() * r];
+        for h in 0..r {
+            rows.iter_mut().skip(h).step_by(r).zip(self.column(h)).for_each(|(to, c)| *to = c);
+        }
+        rows
     }
 
     /// The names of the clusters of member `h`, by code.
     pub fn clusters(&self, h: usize) -> &[String] {
-        &self.columns[h].clusters
-    }
-
-    /// The members: one object a tuple.
-    pub fn members(&self) -> Vec<HardMember> {
-        let r = self.columns.len();
-        let member = |(h, column): (usize, &Column)| {
-            let codes = self.rows.iter().skip(h).step_by(r.max(1));
-            let codes = codes.map(|&code| (code != MISSING).then_some(code as usize));
-            let codes: Vec<_> = codes.collect();
-            let labels = Labels::from_indices(column.clusters.len(), codes.into_iter());
-            HardMember::from_parts(column.name.clone(), labels, column.clusters.clone())
-        };
-        self.columns.iter().enumerate().map(member).collect()
+        self.clusters[h].values()
     }
 
     /// Forgets the tuples, not the names of the clusters.
     pub fn clear(&mut self) {
-        self.rows.clear();
-        self.index.clear();
-        self.counts.clear();
+        self.table = TupleTable::default();
         self.sums.iter_mut().for_each(Vec::clear);
         self.unlabelled = 0;
     }
 }
 
-/// The codes of an object in terms of `globals`, the codes of the clusters of every member.
-fn row_of(block: &[HardMember], globals: &[Vec<u32>], object: usize, row: &mut [u32]) {
-    for ((code, member), global) in row.iter_mut().zip(block).zip(globals) {
-        *code = member.labels().get(object).map_or(MISSING, |c| global[c]);
+/// Calls `visit(i, key)` with the words of the labels of every object `i` in turn, `None` without any.
+fn for_each_key(layout: &Layout, columns: &[Labels], mut visit: impl FnMut(usize, Option<&[u64]>)) {
+    let packing = Packing::of_columns(layout, columns);
+    let n = columns.first().map_or(0, Labels::len);
+    let (mut words, mut key) = (vec![0; TILE * packing.width], vec![0; packing.width]);
+    for start in (0..n).step_by(TILE) {
+        let len = TILE.min(n - start);
+        let words = &mut words[..len * packing.width];
+        packing.pack(start, len, words);
+        for i in 0..len {
+            key.iter_mut().zip(words[i..].iter().step_by(len)).for_each(|(to, &word)| *to = word);
+            visit(start + i, key.iter().any(|&word| word != 0).then_some(&*key));
+        }
     }
-}
-
-/// Merges the equal objects of a block: for every object the number of its kind, [`NO_PROFILE`]
-/// without labels, and for every kind the first object.
-fn distinct(block: &[HardMember], n: usize, run: &Run) -> Result<(Vec<u32>, Vec<u32>)> {
-    // A member may label nothing in this block.
-    let labelled = block.iter().filter(|member| !member.clusters().is_empty());
-    let members: Vec<Member> = labelled.map(|member| member.clone().into()).collect();
-    if members.is_empty() || n == 0 {
-        return Ok((vec![NO_PROFILE; n], Vec::new()));
-    }
-    let ensemble = Ensemble::new(members)?;
-    let merged = run.install(|| merge(&ensemble, run))?;
-    Ok((merged.map, merged.first))
-}
-
-fn hash(row: &[u32]) -> u64 {
-    row.iter().fold(row.len() as u64, |hash, &code| mix(hash.rotate_left(5) ^ u64::from(code)))
 }
 
 #[cfg(test)]
@@ -400,6 +324,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ensemble::{Ensemble, Member};
     use crate::testing::{Kinds, ensembles};
 
     fn hard(ensemble: &Ensemble) -> Vec<HardMember> {
@@ -421,8 +346,18 @@ mod tests {
         members.iter().map(member).collect()
     }
 
-    fn names(members: &[HardMember]) -> impl Iterator<Item = String> {
-        members.iter().map(|m| m.name().to_owned())
+    /// Sums of weights, each rounded once, or counts.
+    fn weights_of(tuples: &Tuples) -> Vec<f64> {
+        match tuples.sums() {
+            Some(sums) => sums.iter().map(ExactSum::value).collect(),
+            None => tuples.counts().iter().map(|&count| count as f64).collect(),
+        }
+    }
+
+    fn labels(profiles: &Profiles) -> Vec<u32> {
+        let r = profiles.n_members();
+        let label = |i: usize| profiles.label(i / r, i % r).map_or(MISSING, |c| c as u32);
+        (0..profiles.len() * r).map(label).collect()
     }
 
     proptest! {
@@ -443,7 +378,7 @@ mod tests {
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(n + 1)).collect();
             cuts.extend([0, n]);
             cuts.sort_unstable();
-            let mut tuples = Tuples::new(names(&members), weighted);
+            let mut tuples = Tuples::new(members.len(), weighted);
             let mut map = Vec::new();
             for cut in cuts.windows(2) {
                 let rows: Vec<usize> = (cut[0]..cut[1]).collect();
@@ -451,13 +386,16 @@ mod tests {
                 map.extend(tuples.update(&block(&members, &rows), own, &run).unwrap());
             }
             prop_assert_eq!(&map, profiles.map());
-            prop_assert_eq!(tuples.weights(), profiles.weights());
-            prop_assert_eq!(tuples.members(), members_of(&profiles, &members));
+            prop_assert_eq!(weights_of(&tuples), profiles.weights());
+            prop_assert_eq!(tuples.rows(), labels(&profiles));
+            for (h, member) in members.iter().enumerate() {
+                prop_assert_eq!(tuples.clusters(h), member.clusters());
+            }
             let unlabelled = map.iter().filter(|&&s| s == NO_PROFILE).count() as u64;
             prop_assert_eq!(tuples.unlabelled(), unlabelled);
             prop_assert_eq!(tuples.counts().iter().sum::<u64>() + unlabelled, n as u64);
 
-            let known = Tuples::of_profiles(&profiles, &clusters(&members)).unwrap();
+            let known = Tuples::of_profiles(&profiles, clusters(&members)).unwrap();
             prop_assert_eq!(known.find(&members, Some(profiles.weights()), &run).unwrap(), map);
         }
     }
@@ -466,25 +404,49 @@ mod tests {
         members.iter().map(|m| m.clusters().to_vec()).collect()
     }
 
-    /// One object a profile, by the names of clusters.
-    fn members_of(profiles: &Profiles, members: &[HardMember]) -> Vec<HardMember> {
-        let member = |(h, member): (usize, &HardMember)| {
-            let labels: Vec<_> = (0..profiles.len()).map(|s| profiles.label(s, h)).collect();
-            let k = member.clusters().len();
-            let labels = Labels::from_indices(k, labels.into_iter());
-            HardMember::from_codes(member.name(), labels, member.clusters().to_vec()).unwrap()
-        };
-        members.iter().enumerate().map(member).collect()
+    proptest! {
+        #[test]
+        fn the_closest_is_that_of_rows_of_h(
+            rows in prop::collection::vec(prop::collection::vec(prop::option::of(0u32..3), 3), 1..12),
+            row in prop::collection::vec(prop::option::of(0u32..3), 3),
+            weights in prop::collection::vec(1u8..4, 12),
+        ) {
+            let run = Run::new(0).threads(1);
+            let mut rows = rows;
+            rows.sort();
+            rows.dedup();
+            rows.retain(|row| row.iter().any(Option::is_some));
+            let labels = |row: &[Option<u32>]| row.iter().map(|l| l.unwrap_or(MISSING)).collect();
+            let all: Vec<Vec<u32>> = rows.iter().map(|row| labels(row)).collect();
+            let names = vec![["0", "1", "2"].map(str::to_owned).to_vec(); 3];
+            let known = Tuples::of_rows(names, &all.concat()).unwrap();
+            let dense = |row: &[Option<u32>]| -> Vec<i32> {
+                let cell = |c: u32| move |&label: &Option<u32>| i32::from(label == Some(c));
+                (0..3).flat_map(|c| row.iter().map(cell(c))).collect()
+            };
+            let distance = |other: &Vec<Option<u32>>| -> i32 {
+                dense(&row).iter().zip(dense(other)).map(|(a, b)| (a - b).pow(2)).sum()
+            };
+            let weights: Vec<f64> = weights[..rows.len()].iter().map(|&w| f64::from(w)).collect();
+            let nearest = (0..rows.len()).min_by(|&s, &t| {
+                let near = distance(&rows[s]).cmp(&distance(&rows[t]));
+                near.then(weights[t].total_cmp(&weights[s]))
+            });
+            let nearest = nearest.filter(|_| row.iter().any(Option::is_some));
+            let new = |l: &Option<u32>| HardMember::from_integers("", [l.map(i64::from)]);
+            let block: Vec<HardMember> = row.iter().map(new).collect();
+            let found = known.find(&block, Some(&weights), &run).unwrap();
+            prop_assert_eq!(found, [nearest.map_or(NO_PROFILE, |s| s as u32)]);
+        }
     }
 
     #[test]
     fn unknown_tuples_get_the_closest_and_unknown_labels_count_as_missing() {
         let run = Run::new(0).threads(1);
-        let rows = [[0, 0, 0], [1, 1, 1], [2, 2, 2]];
         let ensemble = crate::testing::hard_ensemble(&[[0, 1, 2], [0, 1, 2], [0, 1, 2]]);
         let profiles = Profiles::new(&ensemble, &run).unwrap();
-        let known = Tuples::of_profiles(&profiles, &clusters(&hard(&ensemble))).unwrap();
-        assert_eq!(known.row(1), rows[1]);
+        let known = Tuples::of_profiles(&profiles, clusters(&hard(&ensemble))).unwrap();
+        assert_eq!(known.rows()[3..6], [1, 1, 1]);
         let new = |labels: [Option<i64>; 3]| labels.map(|l| HardMember::from_integers("", [l]));
         let weights = [1.0, 1.0, 5.0];
         let find = |labels| known.find(&new(labels), Some(&weights), &run).unwrap()[0];
@@ -502,13 +464,9 @@ mod tests {
         let run = Run::new(0).threads(1);
         let a = HardMember::from_integers("a", [Some(0), Some(1)]);
         let b = HardMember::from_integers("b", [Some(0)]);
-        let fresh = |weighted| Tuples::new(["a".to_owned()], weighted);
+        let fresh = |weighted| Tuples::new(1, weighted);
         assert!(fresh(false).update(&[a.clone(), a.clone()], None, &run).is_err());
-        assert!(
-            Tuples::new(["a", "b"].map(str::to_owned), false)
-                .update(&[a.clone(), b], None, &run)
-                .is_err()
-        );
+        assert!(Tuples::new(2, false).update(&[a.clone(), b], None, &run).is_err());
         let one = std::slice::from_ref(&a);
         assert!(fresh(true).update(one, None, &run).is_err());
         for bad in [&[1.0][..], &[1.0, 0.0], &[f64::NAN, 1.0], &[1.0, f64::INFINITY]] {
@@ -521,12 +479,12 @@ mod tests {
     fn names_outlive_the_tuples() {
         let run = Run::new(0).threads(1);
         let block = |labels: [i64; 2]| [HardMember::from_integers("a", labels.map(Some))];
-        let mut tuples = Tuples::new(["a".to_owned()], false);
+        let mut tuples = Tuples::new(1, false);
         tuples.update(&block([7, 8]), None, &run).unwrap();
         tuples.clear();
         assert!(tuples.is_empty());
         tuples.update(&block([8, 9]), None, &run).unwrap();
-        assert_eq!((tuples.row(0), tuples.row(1)), (&[1][..], &[2][..]));
+        assert_eq!(tuples.rows(), [1, 2]);
         assert_eq!(tuples.clusters(0), ["7", "8", "9"]);
     }
 }

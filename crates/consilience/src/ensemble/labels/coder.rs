@@ -1,10 +1,103 @@
-//! From a stream of raw labels to narrow codes.
+//! The one coder of labels: values are numbered in order of first appearance.
+//!
+//! [`Numbering`] does it for values of any kind, [`LabelEncoder`] for a column of texts and integers
+//! that come one by one, and [`Labels::from_integers`] for a whole column of integers at once.
+
+use std::borrow::Borrow;
+use std::fmt::Display;
 
 use hashbrown::HashTable;
+use rayon::prelude::*;
 
 use crate::ensemble::labels::member::HardMember;
-use crate::ensemble::labels::{Code, Labels};
+use crate::ensemble::labels::{Code, Labels, map_codes};
 use crate::ensemble::profiles::mix;
+
+/// Different values, numbered in order of first appearance.
+///
+/// ```
+/// use consilience::ensemble::Numbering;
+/// let mut names = Numbering::<String>::default();
+/// assert_eq!(["x", "y", "x"].map(|name| names.code(name)), [0, 1, 0]);
+/// assert_eq!((names.get("y"), names.get("z")), (Some(1), None));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Numbering<T> {
+    values: Vec<T>,
+    /// Codes by the hash of their values.
+    index: HashTable<u32>,
+}
+
+/// What a [`Numbering`] can look up. Only its speed depends on the hash, never a result.
+pub trait Hashed: Eq + ToOwned {
+    /// Well mixed bits of the value.
+    fn hashed(&self) -> u64;
+}
+
+impl Hashed for str {
+    fn hashed(&self) -> u64 {
+        let (words, rest) = self.as_bytes().as_chunks::<8>();
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        let step = |hash: u64, &word: &[u8; 8]| mix(hash ^ u64::from_le_bytes(word));
+        words.iter().chain([&last]).fold(self.len() as u64, step)
+    }
+}
+
+impl<T> Default for Numbering<T> {
+    fn default() -> Self {
+        Numbering { values: Vec::new(), index: HashTable::new() }
+    }
+}
+
+impl<T> Numbering<T> {
+    /// The code of a value, a new one if it was not there.
+    #[inline]
+    pub fn code<Q: Hashed<Owned = T> + ?Sized>(&mut self, value: &Q) -> u32
+    where
+        T: Borrow<Q>,
+    {
+        let Numbering { values, index } = self;
+        let next = values.len() as u32;
+        let of = |&code: &u32| -> &Q { values[code as usize].borrow() };
+        let entry = index.entry(value.hashed(), |code| of(code) == value, |code| of(code).hashed());
+        let code = *entry.or_insert(next).get();
+        if code == next {
+            self.values.push(value.to_owned());
+        }
+        code
+    }
+
+    /// The code of a value, if it is there.
+    pub fn get<Q: Hashed<Owned = T> + ?Sized>(&self, value: &Q) -> Option<u32>
+    where
+        T: Borrow<Q>,
+    {
+        let is = |&code: &u32| self.values[code as usize].borrow() == value;
+        self.index.find(value.hashed(), is).copied()
+    }
+
+    /// The values by code.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The values by code.
+    pub fn into_values(self) -> Vec<T> {
+        self.values
+    }
+}
+
+impl FromIterator<String> for Numbering<String> {
+    /// Names that are there already do not count again.
+    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
+        let mut numbering = Numbering::default();
+        for name in names {
+            numbering.code(&*name);
+        }
+        numbering
+    }
+}
 
 /// Turns a stream of raw labels into a [`HardMember`]: clusters are numbered in order of first
 /// appearance, codes are as narrow as they fit, and no label is kept twice.
@@ -26,51 +119,39 @@ use crate::ensemble::profiles::mix;
 #[derive(Clone, Debug)]
 pub struct LabelEncoder {
     labels: Labels,
-    names: Vec<String>,
-    /// Codes by the hash of their name.
-    by_name: HashTable<u32>,
-    /// Integers seen and their codes, by the hash of the integer.
-    by_integer: HashTable<(i64, u32)>,
-    /// Short texts lately seen, packed into words, and their codes: most columns hold few values.
-    recent_texts: Recent,
-    /// Integers lately seen and their codes.
-    recent_integers: Recent,
+    names: Numbering<String>,
+    integers: Numbering<i64>,
+    /// The code of each of the integers among the names.
+    codes: Vec<u32>,
 }
 
 impl Default for LabelEncoder {
     fn default() -> Self {
-        Self::new()
+        let labels = Labels::with_capacity(0, 0);
+        let (names, integers) = (Numbering::default(), Numbering::default());
+        LabelEncoder { labels, names, integers, codes: Vec::new() }
     }
 }
 
 impl LabelEncoder {
     /// An encoder that has seen nothing.
     pub fn new() -> Self {
-        LabelEncoder {
-            labels: Labels::with_capacity(0, 0),
-            names: Vec::new(),
-            by_name: HashTable::new(),
-            by_integer: HashTable::new(),
-            recent_texts: Recent::new(),
-            recent_integers: Recent::new(),
-        }
+        Self::default()
     }
 
     /// Appends a label given as text.
-    #[inline]
     pub fn push_text(&mut self, label: &str) {
-        let word = short(label.as_bytes());
-        let recent = word.and_then(|word| self.recent_texts.get(word));
-        let code = recent.unwrap_or_else(|| self.code_of_text(label, word));
+        let code = self.names.code(label);
         self.labels.push(Some(code as usize));
     }
 
     /// Appends a label given as an integer; it is the same label as its decimal text.
-    #[inline]
     pub fn push_integer(&mut self, label: i64) {
-        let recent = self.recent_integers.get(label as u64);
-        let code = recent.unwrap_or_else(|| self.code_of_integer(label));
-        self.labels.push(Some(code as usize));
+        let place = self.integers.code(&label) as usize;
+        if place == self.codes.len() {
+            self.codes.push(self.names.code(&*label.to_string()));
+        }
+        self.labels.push(Some(self.codes[place] as usize));
     }
 
     /// Appends an object without a label.
@@ -90,118 +171,175 @@ impl LabelEncoder {
 
     /// The member.
     pub fn finish(self, name: impl Into<String>) -> HardMember {
-        HardMember::from_parts(name.into(), self.labels, self.names)
+        HardMember::from_parts(name.into(), self.labels, self.names.values)
     }
 
     /// The member, with `-1` read as missing if all labels are integers (the usual spelling of
     /// "noise" or "unassigned" in integer label tables).
     pub fn finish_with_minus_one_missing(mut self, name: impl Into<String>) -> HardMember {
-        let minus_one = self.names.iter().position(|label| label == "-1");
-        if let Some(gone) = minus_one
-            && self.names.iter().all(|label| label.parse::<i64>().is_ok())
+        if let Some(gone) = self.names.get("-1")
+            && self.names.values.iter().all(|label| label.parse::<i64>().is_ok())
         {
-            self.names.remove(gone);
+            let gone = gone as usize;
+            self.names.values.remove(gone);
             let rename = |code: usize| (code != gone).then(|| code - usize::from(code > gone));
-            self.labels = self.labels.renamed(self.names.len(), rename);
+            self.labels = self.labels.renamed(self.names.values.len(), rename);
         }
         self.finish(name)
     }
+}
 
-    fn code_of_text(&mut self, label: &str, word: Option<u64>) -> u32 {
-        let code = self.code(label);
-        if let Some(word) = word {
-            self.recent_texts.put(word, code);
+/// Integer types that label columns come in.
+pub trait Integer: Copy + Ord + Display + Hashed<Owned = Self> + Send + Sync + 'static {
+    /// How far the integer is above `low`, which is not above it.
+    fn above(self, low: Self) -> u64;
+}
+
+macro_rules! impl_integer {
+    ($($t:ty as $unsigned:ty),*) => {$(
+        impl Hashed for $t {
+            #[inline]
+            fn hashed(&self) -> u64 {
+                mix(*self as u64)
+            }
         }
-        code
-    }
 
-    fn code_of_integer(&mut self, label: i64) -> u32 {
-        let hash = mix(label as u64);
-        let known = self.by_integer.find(hash, |(seen, _)| *seen == label).map(|&(_, code)| code);
-        let code = known.unwrap_or_else(|| {
-            let code = self.code(&label.to_string());
-            let hash_of = |&(label, _): &(i64, u32)| mix(label as u64);
-            self.by_integer.insert_unique(hash, (label, code), hash_of);
-            code
-        });
-        self.recent_integers.put(label as u64, code);
-        code
-    }
-
-    fn code(&mut self, label: &str) -> u32 {
-        let hash = hash(label.as_bytes());
-        let names = &self.names;
-        if let Some(&code) = self.by_name.find(hash, |&code| names[code as usize] == label) {
-            return code;
+        impl Integer for $t {
+            #[inline]
+            fn above(self, low: Self) -> u64 {
+                // Right even where the distance is more than the signed type holds.
+                u64::from(self.wrapping_sub(low) as $unsigned)
+            }
         }
-        let code = self.names.len() as u32;
-        self.names.push(label.to_owned());
-        let names = &self.names;
-        let hash_of = |&code: &u32| self::hash(names[code as usize].as_bytes());
-        self.by_name.insert_unique(hash, code, hash_of);
-        code
+    )*};
+}
+impl_integer!(i8 as u8, i16 as u16, i32 as u32, i64 as u64);
+impl_integer!(u8 as u8, u16 as u16, u32 as u32, u64 as u64);
+
+/// Objects in a chunk of the parallel passes.
+const CHUNK: usize = 1 << 16;
+/// Ranges of integers up to this length are looked up in a table, longer ones by hashing.
+const DENSE: u64 = 1 << 16;
+
+impl Labels {
+    /// Numbers any integers in order of first appearance: the codes, and the integer that each code
+    /// stands for. `missing(i, integers[i])` says where there is no label. Integers that do not
+    /// occur get no code.
+    ///
+    /// Runs in parallel where the integers lie close together, as most labels do.
+    pub(crate) fn from_integers<T: Integer>(
+        integers: &[T],
+        missing: impl Fn(usize, T) -> bool + Sync,
+    ) -> (Labels, Vec<T>) {
+        let wider = |a: (T, T), b: (T, T)| (a.0.min(b.0), a.1.max(b.1));
+        let chunks = || integers.par_chunks(CHUNK).enumerate();
+        let range_of = |chunk| present(chunk, &missing).map(|x| (x, x)).reduce(wider);
+        let Some((low, high)) = chunks().filter_map(range_of).reduce_with(wider) else {
+            return (Labels::U8(vec![u8::MISSING; integers.len()]), Vec::new());
+        };
+        if high.above(low) >= DENSE {
+            let mut seen = Numbering::default();
+            let mut labels = Labels::with_capacity(0, integers.len());
+            for (i, x) in integers.iter().enumerate() {
+                labels.push((!missing(i, *x)).then(|| seen.code(x) as usize));
+            }
+            return (labels, seen.values);
+        }
+        let place = |x: T| x.above(low) as usize;
+        let range = place(high) + 1;
+        let of_chunks: Vec<Vec<T>> =
+            chunks().map(|chunk| firsts(present(chunk, &missing), range, place)).collect();
+        let clusters = firsts(of_chunks.into_iter().flatten(), range, place);
+        let mut table = vec![u32::MISSING; range];
+        (0..).zip(&clusters).for_each(|(code, &x)| table[place(x)] = code);
+        let code = |i, x| (!missing(i, x)).then(|| table[place(x)] as usize);
+        let labels =
+            map_codes!(Labels::with_capacity(clusters.len(), 0), _ => coded(integers, code));
+        (labels, clusters)
     }
 }
 
-/// Words lately seen and their codes, each in the one slot where it may stand.
-#[derive(Clone, Debug)]
-struct Recent(Vec<(u64, u32)>);
-
-impl Recent {
-    /// Enough for the labels of most members, and little beside the caches.
-    const BITS: u32 = 7;
-    /// The code of a free slot: no cluster has it, it means missing.
-    const FREE: u32 = u32::MISSING;
-
-    fn new() -> Self {
-        Recent(vec![(0, Self::FREE); 1 << Self::BITS])
-    }
-
-    fn slot(word: u64) -> usize {
-        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Self::BITS)) as usize
-    }
-
-    #[inline]
-    fn get(&self, word: u64) -> Option<u32> {
-        let (seen, code) = self.0[Self::slot(word)];
-        (seen == word && code != Self::FREE).then_some(code)
-    }
-
-    fn put(&mut self, word: u64, code: u32) {
-        self.0[Self::slot(word)] = (word, code);
-    }
+/// The integers of a chunk that are labels.
+fn present<T: Integer>(
+    (chunk, integers): (usize, &[T]),
+    missing: &impl Fn(usize, T) -> bool,
+) -> impl Iterator<Item = T> {
+    let places = chunk * CHUNK..;
+    places.zip(integers).filter(|&(i, &x)| !missing(i, x)).map(|(_, &x)| x)
 }
 
-/// Up to eight bytes as a word, the first lowest.
-fn word(bytes: &[u8]) -> u64 {
-    let at = |i: usize| u64::from(bytes[i]);
-    match bytes.len() {
-        0 => 0,
-        1..4 => {
-            let last = bytes.len() - 1;
-            at(0) | at(last / 2) << (8 * (last / 2)) | at(last) << (8 * last)
-        }
-        n => {
-            let half = |i: usize| {
-                let bytes: [u8; 4] = bytes[i..i + 4].try_into().expect("four bytes");
-                u64::from(u32::from_le_bytes(bytes))
-            };
-            // The halves overlap where there are fewer than eight.
-            half(0) | half(n - 4) << (8 * (n - 4))
+fn coded<T: Integer, C: Code>(
+    integers: &[T],
+    code: impl Fn(usize, T) -> Option<usize> + Sync,
+) -> Vec<C> {
+    let coded = |(i, &x): (usize, &T)| code(i, x).map_or(C::MISSING, C::from_index);
+    integers.par_iter().enumerate().with_min_len(CHUNK).map(coded).collect()
+}
+
+/// Different values in order of first appearance; `place(x)`, below `range`, is where `x` is looked up.
+fn firsts<T: Copy>(
+    values: impl Iterator<Item = T>,
+    range: usize,
+    place: impl Fn(T) -> usize,
+) -> Vec<T> {
+    let (mut seen, mut all) = (vec![false; range], Vec::new());
+    for x in values {
+        if !std::mem::replace(&mut seen[place(x)], true) {
+            all.push(x);
+            // Mostly all are seen soon.
+            if all.len() == range {
+                break;
+            }
         }
     }
+    all
 }
 
-/// A text of up to seven bytes as a word of its own: a bit above the last byte tells its length.
-fn short(label: &[u8]) -> Option<u64> {
-    (label.len() < 8).then(|| word(label) | 1 << (8 * label.len()))
-}
+impl HardMember {
+    /// A member from any integers; `None` is missing. Clusters are numbered in order of appearance
+    /// and named by their integer.
+    pub fn from_integers(
+        name: impl Into<String>,
+        labels: impl IntoIterator<Item = Option<i64>>,
+    ) -> Self {
+        let mut encoder = LabelEncoder::new();
+        for label in labels {
+            match label {
+                Some(label) => encoder.push_integer(label),
+                None => encoder.push_missing(),
+            }
+        }
+        encoder.finish(name)
+    }
 
-/// Only the tables' speed depends on it, never a result.
-fn hash(label: &[u8]) -> u64 {
-    let (words, rest) = label.as_chunks::<8>();
-    let words = words.iter().map(|&bytes| u64::from_le_bytes(bytes));
-    words.chain([word(rest)]).fold(label.len() as u64, |hash, word| mix(hash ^ word))
+    /// A member from a column of integers of any width; `missing(i, labels[i])` says which objects
+    /// have no label. Clusters are numbered in order of appearance and named by their integer, and
+    /// integers that do not occur are none.
+    ///
+    /// ```
+    /// use consilience::ensemble::HardMember;
+    /// let member = HardMember::from_integer_slice("a", &[4i32, -1, 0, 4], |_, label| label == -1);
+    /// assert_eq!(member, HardMember::from_integers("a", [Some(4), None, Some(0), Some(4)]));
+    /// ```
+    pub fn from_integer_slice<T: Integer>(
+        name: impl Into<String>,
+        labels: &[T],
+        missing: impl Fn(usize, T) -> bool + Sync,
+    ) -> Self {
+        let (labels, clusters) = Labels::from_integers(labels, missing);
+        let clusters = clusters.iter().map(ToString::to_string).collect();
+        HardMember::from_parts(name.into(), labels, clusters)
+    }
+
+    /// [`from_integer_slice`](Self::from_integer_slice) where some integers mean that there is no label,
+    /// wherever they stand.
+    pub fn from_integers_but<T: Integer>(
+        name: impl Into<String>,
+        labels: &[T],
+        missing: &[T],
+    ) -> Self {
+        Self::from_integer_slice(name, labels, |_, label| missing.contains(&label))
+    }
 }
 
 #[cfg(test)]
@@ -283,6 +421,58 @@ mod tests {
             let member = encoder.finish("a");
             prop_assert_eq!(member.clusters(), names);
             prop_assert_eq!(member.labels().iter().collect::<Vec<_>>(), codes);
+        }
+    }
+
+    fn one_by_one<T: Integer>(integers: &[T], missing: impl Fn(usize, T) -> bool) -> HardMember {
+        let mut encoder = LabelEncoder::new();
+        for (i, &x) in integers.iter().enumerate() {
+            if missing(i, x) { encoder.push_missing() } else { encoder.push_text(&x.to_string()) }
+        }
+        encoder.finish("a")
+    }
+
+    fn check<T: Integer>(integers: &[T], missing: impl Fn(usize, T) -> bool + Sync) {
+        let expected = one_by_one(integers, &missing);
+        assert_eq!(HardMember::from_integer_slice("a", integers, missing), expected);
+    }
+
+    fn check_but<T: Integer>(integers: &[T], missing: &[T]) {
+        let expected = one_by_one(integers, |_, x| missing.contains(&x));
+        assert_eq!(HardMember::from_integers_but("a", integers, missing), expected);
+    }
+
+    #[test]
+    fn integers_of_any_width_and_range_are_numbered_by_first_appearance() {
+        check(&[-128i8, 127, 0, -128], |_, _| false);
+        check(&[u64::MAX, 0, u64::MAX], |_, _| false);
+        check(&[i64::MIN, i64::MAX, -1, i64::MIN], |_, x| x == -1);
+        check(&(0..70_000u32).rev().collect::<Vec<_>>(), |_, _| false);
+        check(&(0..300u16).rev().collect::<Vec<_>>(), |i, _| i == 7);
+        check::<i32>(&[], |_, _| false);
+        check(&[1u8, 2], |_, _| true);
+        check_but(&[-128i8, 127, 0, -128], &[]);
+        check_but(&[i64::MIN, 3, -1, 4, i64::MIN], &[-1, i64::MIN]);
+        check_but::<u8>(&[], &[1]);
+        check_but(&[1u8, 1], &[1, 7, 1]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20))]
+
+        #[test]
+        fn columns_of_many_chunks_agree_with_labels_pushed_one_by_one(
+            n in prop_oneof![1..100usize, CHUNK - 2..CHUNK + 3, 1..3 * CHUNK],
+            range in prop_oneof![1..10i64, Just(DENSE as i64), Just(1 << 40)],
+            low in -1000..1000i64,
+            share in 0..100u64,
+            seed: u64,
+        ) {
+            let integers: Vec<i64> =
+                (0..n as u64).map(|i| low + (mix(seed ^ i) as i64).rem_euclid(range)).collect();
+            let gone = |i: usize, _: i64| mix(seed ^ !(i as u64)) % 100 < share;
+            check(&integers, gone);
+            check_but(&integers, &[low + (seed % 7) as i64, low - 1, low]);
         }
     }
 }

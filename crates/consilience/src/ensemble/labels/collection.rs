@@ -40,14 +40,8 @@ impl Ensemble {
             });
         }
         for member in &members {
-            if member.n_objects() != n {
-                return Err(Error::Length {
-                    what: format!("member `{}`", member.name()),
-                    got: member.n_objects(),
-                    expected_by: format!("member `{}`", first.name()),
-                    expected: n,
-                });
-            }
+            let by_name = |member: &Member| format!("member `{}`", member.name());
+            Error::unless_length(by_name(member), member.n_objects(), by_name(first), n)?;
             if member.clusters().is_empty() {
                 return Err(Error::MemberWithoutLabels { member: member.name().to_owned() });
             }
@@ -57,15 +51,8 @@ impl Ensemble {
 
     /// The same ensemble with these object weights, all positive.
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
-        let n = self.n_objects();
-        if weights.len() != n {
-            return Err(Error::Length {
-                what: "the list of object weights".to_owned(),
-                got: weights.len(),
-                expected_by: "the ensemble".to_owned(),
-                expected: n,
-            });
-        }
+        let what = "the list of object weights";
+        Error::unless_length(what, weights.len(), "the ensemble", self.n_objects())?;
         check_weights(&weights)?;
         Ok(Ensemble { weights: Some(weights), ..self })
     }
@@ -90,7 +77,7 @@ impl Ensemble {
         self.members.iter().all(Member::is_hard)
     }
 
-    /// The same ensemble with one label an object in every member.
+    /// The same ensemble with one label per object in every member.
     #[must_use]
     pub fn hardened(&self) -> Ensemble {
         let members = self.members.iter().map(|m| m.hardened().into()).collect();
@@ -113,14 +100,21 @@ impl Ensemble {
 
 /// Refuses weights that are not numbers > 0.
 pub(crate) fn check_weights(weights: &[f64]) -> Result<()> {
-    match weights.iter().position(|&w| !w.is_finite() || w <= 0.0) {
+    check_each_weight(weights, |w| w > 0.0, "> 0")
+}
+
+/// Refuses weights that are not finite or not in the `range` that `fits` says.
+pub(crate) fn check_each_weight(
+    weights: &[f64],
+    fits: impl Fn(f64) -> bool,
+    range: &str,
+) -> Result<()> {
+    match weights.iter().position(|&w| !w.is_finite() || !fits(w)) {
         None => Ok(()),
-        Some(row) => Err(Error::Value {
-            what: "object weights".to_owned(),
-            row,
-            column: None,
-            problem: format!("a weight must be a finite number > 0, got {}", weights[row]),
-        }),
+        Some(row) => {
+            let problem = format!("a weight must be a finite number {range}, got {}", weights[row]);
+            Err(Error::value("object weights", row, problem))
+        }
     }
 }
 

@@ -18,7 +18,16 @@ pub enum Member {
     Soft(SoftMember),
 }
 
-/// A clustering with one label an object.
+/// What one member says about one object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Assignment<'a> {
+    /// Its cluster, if it has one.
+    Label(Option<usize>),
+    /// Its memberships in all clusters, all 0 where missing.
+    Memberships(&'a [f64]),
+}
+
+/// A clustering with one label per object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HardMember {
     name: String,
@@ -26,7 +35,7 @@ pub struct HardMember {
     clusters: Vec<String>,
 }
 
-/// A clustering with a row of memberships an object.
+/// A clustering with a row of memberships per object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftMember {
     name: String,
@@ -56,30 +65,10 @@ impl HardMember {
         }
         let beyond = with_codes!(&labels, codes => first_beyond(codes, clusters.len()));
         if let Some(row) = beyond {
-            return Err(Error::Value {
-                what: format!("member `{name}`"),
-                row,
-                column: None,
-                problem: format!("there are names for {} clusters only", clusters.len()),
-            });
+            let problem = format!("there are names for {} clusters only", clusters.len());
+            return Err(Error::value(format!("member `{name}`"), row, problem));
         }
         Ok(Self::from_parts(name, labels, clusters))
-    }
-
-    /// A member from any integers; `None` is missing. Clusters are numbered in order of appearance
-    /// and named by their integer.
-    pub fn from_integers(
-        name: impl Into<String>,
-        labels: impl IntoIterator<Item = Option<i64>>,
-    ) -> Self {
-        let mut encoder = crate::ensemble::LabelEncoder::new();
-        for label in labels {
-            match label {
-                Some(label) => encoder.push_integer(label),
-                None => encoder.push_missing(),
-            }
-        }
-        encoder.finish(name)
     }
 
     /// The member's name.
@@ -87,7 +76,7 @@ impl HardMember {
         &self.name
     }
 
-    /// The label codes, one an object.
+    /// The label codes, one per object.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
@@ -110,35 +99,27 @@ impl SoftMember {
         mut clusters: Vec<String>,
     ) -> Result<Self> {
         let name = name.into();
-        if clusters.len() != memberships.ncols() {
-            return Err(Error::Length {
-                what: format!("the list of cluster names of member `{name}`"),
-                got: clusters.len(),
-                expected_by: "its matrix of memberships, by columns,".to_owned(),
-                expected: memberships.ncols(),
-            });
-        }
+        Error::unless_length(
+            format!("the list of cluster names of member `{name}`"),
+            clusters.len(),
+            "its matrix of memberships, by columns,",
+            memberships.ncols(),
+        )?;
         for i in 0..memberships.nrows() {
             let row = memberships.row_mut(i);
+            let what = || format!("member `{name}`");
             if let Some(j) = row.iter().position(|&m| !m.is_finite() || m < 0.0) {
-                return Err(Error::Value {
-                    what: format!("member `{name}`"),
-                    row: i,
-                    column: Some(clusters[j].clone()),
-                    problem: format!("a membership must be a number >= 0, got {}", row[j]),
-                });
+                let column = Some(clusters[j].clone());
+                let problem = format!("a membership must be a number >= 0, got {}", row[j]);
+                return Err(Error::Value { what: what(), row: i, column, problem });
             }
             let sum: f64 = row.iter().sum();
             if sum == 0.0 {
                 continue;
             }
             if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
-                return Err(Error::Value {
-                    what: format!("member `{name}`"),
-                    row: i,
-                    column: None,
-                    problem: format!("memberships must sum to 1, they sum to {sum}"),
-                });
+                let problem = format!("memberships must sum to 1, they sum to {sum}");
+                return Err(Error::value(what(), i, problem));
             }
             // Dividing by an exact 1 changes nothing, so rows that are right stay bit-equal.
             row.iter_mut().for_each(|m| *m /= sum);
@@ -201,6 +182,15 @@ impl Member {
         matches!(self, Member::Hard(_))
     }
 
+    /// What the member says about object `i`.
+    #[inline]
+    pub(crate) fn value(&self, i: usize) -> Assignment<'_> {
+        match self {
+            Member::Hard(m) => Assignment::Label(m.labels.get(i)),
+            Member::Soft(m) => Assignment::Memberships(m.memberships.row(i)),
+        }
+    }
+
     /// The same member under another name.
     #[must_use]
     pub fn renamed(self, name: impl Into<String>) -> Self {
@@ -211,7 +201,7 @@ impl Member {
         }
     }
 
-    /// The same member with one label an object: the cluster of largest membership, the first of
+    /// The same member with one label per object: the cluster of largest membership, the first of
     /// equals.
     #[must_use]
     pub fn hardened(&self) -> HardMember {

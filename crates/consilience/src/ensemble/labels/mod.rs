@@ -1,8 +1,8 @@
-//! Label codes, as narrow as they fit.
+//! Label codes, as narrow as they fit; how raw labels become codes (`coder`), members and their
+//! ensemble (`member`, `collection`).
 
 pub(crate) mod coder;
 pub(crate) mod collection;
-pub(crate) mod integers;
 pub(crate) mod member;
 
 /// A label code of some width. The largest value of the width means "missing".
@@ -53,6 +53,24 @@ macro_rules! impl_code {
 }
 impl_code!(u8, u16, u32);
 
+/// Lets plain optional labels stand where codes do.
+impl Code for Option<u32> {
+    const MISSING: Self = None;
+    const CAPACITY: usize = u32::MAX as usize;
+
+    fn from_index(index: usize) -> Self {
+        Some(index as u32)
+    }
+
+    fn index(self) -> Option<usize> {
+        self.map(|label| label as usize)
+    }
+
+    fn plus_one(self) -> u64 {
+        self.map_or(0, |label| u64::from(label) + 1)
+    }
+}
+
 /// A sequence of label codes in the narrowest width that holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Labels {
@@ -66,7 +84,7 @@ pub enum Labels {
 
 /// Runs `$body` with `$codes` bound to the typed vector inside a [`Labels`].
 macro_rules! with_codes {
-    ($labels:expr, $codes:ident => $body:expr) => {
+    ($labels:expr, $codes:pat => $body:expr) => {
         match $labels {
             $crate::ensemble::Labels::U8($codes) => $body,
             $crate::ensemble::Labels::U16($codes) => $body,
@@ -75,6 +93,18 @@ macro_rules! with_codes {
     };
 }
 pub(crate) use with_codes;
+
+/// [`Labels`] of the same width, with what `$body` makes of the typed vector `$codes` inside.
+macro_rules! map_codes {
+    ($labels:expr, $codes:pat => $body:expr) => {
+        match $labels {
+            $crate::ensemble::Labels::U8($codes) => $crate::ensemble::Labels::U8($body),
+            $crate::ensemble::Labels::U16($codes) => $crate::ensemble::Labels::U16($body),
+            $crate::ensemble::Labels::U32($codes) => $crate::ensemble::Labels::U32($body),
+        }
+    };
+}
+pub(crate) use map_codes;
 
 impl Labels {
     /// An empty sequence that can hold `clusters` clusters.
@@ -93,42 +123,31 @@ impl Labels {
         clusters: usize,
         indices: impl ExactSizeIterator<Item = Option<usize>>,
     ) -> Self {
-        fn fill<C: Code>(codes: &mut Vec<C>, indices: impl Iterator<Item = Option<usize>>) {
-            codes.extend(indices.map(|i| i.map_or(C::MISSING, C::from_index)));
+        fn codes<C: Code>(indices: impl Iterator<Item = Option<usize>>) -> Vec<C> {
+            indices.map(|i| i.map_or(C::MISSING, C::from_index)).collect()
         }
-        let mut labels = Self::with_capacity(clusters, indices.len());
-        with_codes!(&mut labels, codes => fill(codes, indices));
-        labels
+        map_codes!(Self::with_capacity(clusters, 0), _ => codes(indices))
     }
 
     /// Appends the code of cluster `index`, or of a missing label; widens the codes if need be.
     #[inline]
     pub fn push(&mut self, index: Option<usize>) {
-        match (&mut *self, index) {
-            (Labels::U8(codes), None) => codes.push(u8::MISSING),
-            (Labels::U16(codes), None) => codes.push(u16::MISSING),
-            (Labels::U32(codes), None) => codes.push(u32::MISSING),
-            (Labels::U8(codes), Some(i)) if i < u8::CAPACITY => codes.push(u8::from_index(i)),
-            (Labels::U16(codes), Some(i)) if i < u16::CAPACITY => codes.push(u16::from_index(i)),
-            (Labels::U32(codes), Some(i)) => codes.push(u32::from_index(i)),
-            (_, Some(i)) => {
-                self.widen(i + 1);
-                self.push(index);
-            }
+        fn push<C: Code>(codes: &mut Vec<C>, index: Option<usize>) {
+            codes.push(index.map_or(C::MISSING, C::from_index));
         }
+        self.widen(index.map_or(0, |i| i + 1));
+        with_codes!(self, codes => push(codes, index));
     }
 
     /// Makes the codes wide enough for `clusters` clusters.
+    #[inline]
     pub fn widen(&mut self, clusters: usize) {
-        fn converted<C: Code, D: Code>(codes: &[C]) -> Vec<D> {
-            codes.iter().map(|code| code.convert()).collect()
+        fn capacity<C: Code>(_: &[C]) -> usize {
+            C::CAPACITY
         }
-        *self = match (&*self, Self::with_capacity(clusters, 0)) {
-            (Labels::U8(codes), Labels::U16(_)) => Labels::U16(converted(codes)),
-            (Labels::U8(codes), Labels::U32(_)) => Labels::U32(converted(codes)),
-            (Labels::U16(codes), Labels::U32(_)) => Labels::U32(converted(codes)),
-            _ => return,
-        };
+        if clusters > with_codes!(&*self, codes => capacity(codes)) {
+            *self = self.renamed(clusters, Some);
+        }
     }
 
     /// The same labels with cluster `i` called `rename(i)`, all below `clusters`; `None` makes it

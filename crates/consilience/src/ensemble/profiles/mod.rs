@@ -7,12 +7,8 @@
 
 pub(crate) mod canonical;
 pub(crate) mod chunks;
-mod gather;
-mod objects;
-mod part;
-mod reorder;
+pub(crate) mod moves;
 pub(crate) mod sample;
-mod select;
 pub(crate) mod tally;
 
 use std::ops::Range;
@@ -20,12 +16,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::ensemble::distinct::{Merged, merge, summed_weights};
-use crate::ensemble::labels::collection::Ensemble;
-use crate::ensemble::labels::member::argmax;
-use crate::ensemble::labels::{Code, Labels, with_codes};
-use crate::ensemble::profiles::gather::{gather, gather_soft};
-use crate::ensemble::profiles::objects::Objects;
-pub use crate::ensemble::profiles::part::Parted;
+use crate::ensemble::labels::collection::{Ensemble, check_weights};
+use crate::ensemble::labels::member::{Assignment, Member, argmax};
+use crate::ensemble::labels::{Code, Labels, map_codes, with_codes};
+use crate::ensemble::profiles::moves::Objects;
 use crate::ensemble::profiles::tally::tally;
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -75,17 +69,12 @@ impl ProfileMember {
         members.map(lay_out).collect()
     }
 
-    /// The first cluster of every hard member in turn.
-    fn first_clusters(members: &[ProfileMember]) -> Vec<u32> {
-        members.iter().filter(|m| m.is_hard()).map(|m| m.clusters.start as u32).collect()
-    }
-
     /// The number of its clusters, $k_h$.
     pub fn n_clusters(&self) -> usize {
         self.clusters.len()
     }
 
-    /// Whether it has one label an object.
+    /// Whether it has one label per object.
     pub fn is_hard(&self) -> bool {
         matches!(self.column, Column::Hard(_))
     }
@@ -117,48 +106,30 @@ impl Profiles {
     ///
     /// Time $O(n r)$, memory $O(n + u r)$ beyond the ensemble.
     pub fn new(ensemble: &Ensemble, run: &Run) -> Result<Self> {
-        let n = ensemble.n_objects();
-        if n >= NO_PROFILE as usize {
-            return Err(Error::Unsupported {
-                method: "profiles",
-                what: format!("{n} objects"),
-                hint:
-                    "at most 4,294,967,294 fit; merge equal rows first and give counts as weights"
-                        .to_owned(),
-            });
-        }
-        let members = ProfileMember::lay_out(
-            ensemble
-                .members()
-                .iter()
-                .map(|m| (m.name().to_owned(), m.clusters().len(), m.is_hard())),
-        );
-        let (hard, soft): (Vec<_>, Vec<_>) = members.iter().partition(|m| m.is_hard());
-        let widest = hard.iter().map(|m| m.n_clusters()).max().unwrap_or(0);
-        let n_hard = hard.len();
-        let n_soft = soft.iter().map(|m| m.n_clusters()).sum();
+        check_objects(ensemble.n_objects())?;
+        let shape = |m: &Member| (m.name().to_owned(), m.clusters().len(), m.is_hard());
+        let members = ProfileMember::lay_out(ensemble.members().iter().map(shape));
         run.install(|| {
             let Merged { map, first, weights } = merge(ensemble, run)?;
-            let hard = match Labels::with_capacity(widest, 0) {
-                Labels::U8(_) => Labels::U8(gather(ensemble, &first, n_hard)),
-                Labels::U16(_) => Labels::U16(gather(ensemble, &first, n_hard)),
-                Labels::U32(_) => Labels::U32(gather(ensemble, &first, n_hard)),
-            };
-            let soft = gather_soft(ensemble, &first, n_soft);
-            let first_clusters = ProfileMember::first_clusters(&members);
-            let mut profiles = Profiles {
-                members,
-                hard,
-                n_hard,
-                soft,
-                weights,
-                objects: map.into(),
-                has_missing: false,
-                first_clusters,
-            };
-            profiles.has_missing = profiles.find_missing();
-            Ok(profiles)
+            let (hard, soft) = gather(ensemble, &first);
+            Ok(Profiles::assembled(members, hard, soft, weights, map.into()))
         })
+    }
+
+    fn assembled(
+        members: Vec<ProfileMember>,
+        hard: Labels,
+        soft: Matrix,
+        weights: Vec<f64>,
+        objects: Objects,
+    ) -> Self {
+        let first_clusters: Vec<u32> =
+            members.iter().filter(|m| m.is_hard()).map(|m| m.clusters.start as u32).collect();
+        let (n_hard, has_missing) = (first_clusters.len(), false);
+        let mut profiles =
+            Profiles { members, hard, n_hard, soft, weights, objects, has_missing, first_clusters };
+        profiles.has_missing = profiles.find_missing();
+        profiles
     }
 
     /// The same profiles as those of other objects: `map` gives the profile of every object, or
@@ -170,33 +141,10 @@ impl Profiles {
     pub fn with_map(self, map: Vec<u32>) -> Result<Self> {
         let known = |s: u32| s == NO_PROFILE || (s as usize) < self.len();
         if let Some(row) = map.iter().position(|&s| !known(s)) {
-            return Err(Error::Value {
-                what: "the map from objects to profiles".to_owned(),
-                row,
-                column: None,
-                problem: format!("there are {} profiles, got number {}", self.len(), map[row]),
-            });
+            let problem = format!("there are {} profiles, got number {}", self.len(), map[row]);
+            return Err(Error::value("the map from objects to profiles", row, problem));
         }
         Ok(Profiles { objects: map.into(), ..self })
-    }
-
-    /// The same profiles as those of other objects with these weights of the profiles, one a profile
-    /// and all positive; see [`with_map`](Self::with_map).
-    ///
-    /// # Errors
-    ///
-    /// As [`with_map`](Self::with_map), and if the weights are not such.
-    pub fn with_objects(self, map: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
-        if weights.len() != self.len() {
-            return Err(Error::Length {
-                what: "the list of weights".to_owned(),
-                got: weights.len(),
-                expected_by: "the list of profiles".to_owned(),
-                expected: self.len(),
-            });
-        }
-        crate::ensemble::labels::collection::check_weights(&weights)?;
-        Profiles { weights, ..self }.with_map(map)
     }
 
     /// The same profiles as those of other objects, whose weights (all 1 if there are none) are added
@@ -204,24 +152,18 @@ impl Profiles {
     ///
     /// # Errors
     ///
-    /// As [`with_map`](Self::with_map), if the weights are not numbers > 0, one an object, and if no
+    /// As [`with_map`](Self::with_map), if the weights are not numbers > 0, one per object, and if no
     /// object has one of the profiles.
     pub fn of_objects(self, map: Vec<u32>, weights: Option<&[f64]>) -> Result<Self> {
         if let Some(weights) = weights {
-            if weights.len() != map.len() {
-                return Err(Error::Length {
-                    what: "the list of object weights".to_owned(),
-                    got: weights.len(),
-                    expected_by: "the map from objects to profiles".to_owned(),
-                    expected: map.len(),
-                });
-            }
-            crate::ensemble::labels::collection::check_weights(weights)?;
+            let (what, by) = ("the list of object weights", "the map from objects to profiles");
+            Error::unless_length(what, weights.len(), by, map.len())?;
+            check_weights(weights)?;
         }
         let profiles = self.with_map(map)?;
-        let sums = summed_weights(profiles.map(), profiles.len(), weights);
-        crate::ensemble::labels::collection::check_weights(&sums)?;
-        Ok(Profiles { weights: sums, ..profiles })
+        let weights = summed_weights(profiles.map(), profiles.len(), weights);
+        check_weights(&weights)?;
+        Ok(Profiles { weights, ..profiles })
     }
 
     fn find_missing(&self) -> bool {
@@ -310,11 +252,11 @@ impl Profiles {
     ///
     /// # Panics
     ///
-    /// If a member is soft or `row` does not hold one entry a member.
+    /// If a member is soft or `row` does not hold one entry per member.
     #[inline]
     pub fn clusters_into(&self, s: usize, row: &mut [u32]) {
         assert!(self.is_hard(), "soft members have no single cluster");
-        assert_eq!(row.len(), self.n_hard, "one entry a member");
+        assert_eq!(row.len(), self.n_hard, "one entry per member");
         tally(self.n_hard);
         with_codes!(&self.hard, codes => {
             let codes = &codes[s * self.n_hard..(s + 1) * self.n_hard];
@@ -402,20 +344,24 @@ impl Profiles {
     #[inline]
     pub fn for_each_entry_of(&self, s: usize, h: usize, mut visit: impl FnMut(usize, f64)) {
         tally(1);
-        let member = &self.members[h];
-        match member.column {
-            Column::Hard(column) => {
-                if let Some(c) = self.hard.get(s * self.n_hard + column) {
-                    visit(member.clusters.start + c, 1.0);
-                }
+        let first = self.members[h].clusters.start;
+        match self.value(s, h) {
+            Assignment::Label(label) => label.into_iter().for_each(|c| visit(first + c, 1.0)),
+            Assignment::Memberships(row) => {
+                let entries = row.iter().enumerate().filter(|(_, p)| **p != 0.0);
+                entries.for_each(|(c, &p)| visit(first + c, p));
             }
+        }
+    }
+
+    /// What member `h` says about profile `s`.
+    #[inline]
+    pub(crate) fn value(&self, s: usize, h: usize) -> Assignment<'_> {
+        match self.members[h].column {
+            Column::Hard(column) => Assignment::Label(self.hard.get(s * self.n_hard + column)),
             Column::Soft(first) => {
-                let row = &self.soft.row(s)[first..first + member.n_clusters()];
-                for (c, &p) in row.iter().enumerate() {
-                    if p != 0.0 {
-                        visit(member.clusters.start + c, p);
-                    }
-                }
+                let end = first + self.members[h].n_clusters();
+                Assignment::Memberships(&self.soft.row(s)[first..end])
             }
         }
     }
@@ -423,23 +369,18 @@ impl Profiles {
     /// The memberships of profile `s` in the clusters of member `h`, all 0 where missing; `None`
     /// if the member is hard.
     pub fn memberships(&self, s: usize, h: usize) -> Option<&[f64]> {
-        match self.members[h].column {
-            Column::Hard(_) => None,
-            Column::Soft(first) => {
-                Some(&self.soft.row(s)[first..first + self.members[h].n_clusters()])
-            }
+        match self.value(s, h) {
+            Assignment::Label(_) => None,
+            Assignment::Memberships(row) => Some(row),
         }
     }
 
     /// Whether member `h` labels profile `s`.
     #[inline]
     pub fn is_labelled(&self, s: usize, h: usize) -> bool {
-        match self.members[h].column {
-            Column::Hard(column) => self.hard.get(s * self.n_hard + column).is_some(),
-            Column::Soft(first) => {
-                let row = &self.soft.row(s)[first..first + self.members[h].n_clusters()];
-                row.iter().any(|&p| p != 0.0)
-            }
+        match self.value(s, h) {
+            Assignment::Label(label) => label.is_some(),
+            Assignment::Memberships(row) => row.iter().any(|&p| p != 0.0),
         }
     }
 
@@ -448,12 +389,9 @@ impl Profiles {
     #[inline]
     pub fn label(&self, s: usize, h: usize) -> Option<usize> {
         tally(1);
-        match self.members[h].column {
-            Column::Hard(column) => self.hard.get(s * self.n_hard + column),
-            Column::Soft(first) => {
-                let row = &self.soft.row(s)[first..first + self.members[h].n_clusters()];
-                argmax(row).filter(|&c| row[c] > 0.0)
-            }
+        match self.value(s, h) {
+            Assignment::Label(label) => label,
+            Assignment::Memberships(row) => argmax(row).filter(|&c| row[c] > 0.0),
         }
     }
 
@@ -471,15 +409,71 @@ impl Profiles {
         (0..self.len()).map(|s| self.label(s, h).map(|c| c as u32)).collect()
     }
 
-    /// One value a profile → one value an object; `None` where the object has no profile.
+    /// One value per profile → one value per object; `None` where the object has no profile.
     ///
     /// # Panics
     ///
-    /// If `values` does not hold one value a profile.
+    /// If `values` does not hold one value per profile.
     pub fn expand<T: Clone>(&self, values: &[T]) -> Vec<Option<T>> {
-        assert_eq!(values.len(), self.len(), "one value a profile");
+        assert_eq!(values.len(), self.len(), "one value per profile");
         self.map().iter().map(|&s| values.get(s as usize).cloned()).collect()
     }
+}
+
+/// Refuses more objects than a map from objects to profiles can tell apart.
+pub(super) fn check_objects(n: usize) -> Result<()> {
+    if n < NO_PROFILE as usize {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        method: "profiles",
+        what: format!("{n} objects"),
+        hint: "at most 4,294,967,294 fit; merge equal rows first and give counts as weights"
+            .to_owned(),
+    })
+}
+
+/// Profiles whose rows are gathered at a time, column by column.
+const GATHER: usize = 1024;
+
+/// The codes of the hard members and the memberships of the soft ones, of the objects in `first`, row by
+/// row.
+fn gather(ensemble: &Ensemble, first: &[u32]) -> (Labels, Matrix) {
+    fn codes<C: Code>(members: &[&Labels], first: &[u32]) -> Vec<C> {
+        let r = members.len();
+        // Zeros are memory that the threads below are the first to touch.
+        let mut rows = vec![C::from_index(0); first.len() * r];
+        let chunks = rows.par_chunks_mut((GATHER * r).max(1)).zip(first.par_chunks(GATHER));
+        chunks.for_each(|(rows, first)| {
+            for (column, labels) in members.iter().enumerate() {
+                with_codes!(labels, codes => {
+                    for (row, &i) in rows.chunks_exact_mut(r).zip(first) {
+                        row[column] = codes[i as usize].convert();
+                    }
+                });
+            }
+        });
+        rows
+    }
+    let (mut hard, mut widest, mut soft) = (Vec::new(), 0, Vec::new());
+    for member in ensemble.members() {
+        match member {
+            Member::Hard(m) => {
+                hard.push(m.labels());
+                widest = widest.max(m.clusters().len());
+            }
+            Member::Soft(m) => soft.push(m.memberships()),
+        }
+    }
+    let hard = map_codes!(Labels::with_capacity(widest, 0), _ => codes(&hard, first));
+    let columns = soft.iter().map(|memberships| memberships.ncols()).sum();
+    let mut rows = Matrix::zeros(first.len(), columns);
+    let chunks = rows.as_mut_slice().par_chunks_mut(columns.max(1)).zip(first);
+    chunks.with_min_len(GATHER).for_each(|(row, &i)| {
+        let mut values = soft.iter().flat_map(|memberships| memberships.row(i as usize));
+        row.fill_with(|| *values.next().expect("one value per column"));
+    });
+    (hard, rows)
 }
 
 /// A bijective mixing of 64 bits (the finisher of MurmurHash3).
@@ -539,10 +533,12 @@ mod tests {
         assert_eq!(mapped.expand(&[5, 7]), [Some(5), Some(7), Some(7)]);
         assert!(two.clone().with_map(vec![NO_PROFILE, 1]).is_ok());
         assert!(two.clone().with_map(vec![0, 2]).is_err());
-        let weighed = two.clone().with_objects(vec![1, 1], vec![0.5, 2.0]).unwrap();
-        assert_eq!((weighed.weights(), weighed.map()), (&[0.5, 2.0][..], &[1, 1][..]));
-        assert!(two.clone().with_objects(vec![1], vec![0.5]).is_err());
-        assert!(two.with_objects(vec![1], vec![0.5, 0.0]).is_err());
+        let weighed = two.clone().of_objects(vec![1, 0, 1], Some(&[0.5, 2.0, 1.0])).unwrap();
+        assert_eq!((weighed.weights(), weighed.map()), (&[2.0, 1.5][..], &[1, 0, 1][..]));
+        assert_eq!(two.clone().of_objects(vec![1, 0, 1], None).unwrap().weights(), [1.0, 2.0]);
+        assert!(two.clone().of_objects(vec![1, 0], Some(&[0.5])).is_err());
+        assert!(two.clone().of_objects(vec![1, 0], Some(&[0.5, 0.0])).is_err());
+        assert!(two.of_objects(vec![1], None).is_err(), "nobody has the first profile");
     }
 
     #[test]
