@@ -19,18 +19,18 @@
 //! # Decisions
 //!
 //! A missing label agrees with none, and $S$ is divided by $r$ all the same. The best of ten starts
-//! counts, by turns at profiles drawn by weight and at profiles far apart (greedy k-means++); of more than 10,000 profiles they are run on a systematic sample of as many by weight, and
-//! the best goes on with all.
+//! counts, by turns at profiles drawn by weight and at profiles far apart (greedy k-means++).
 //!
 //! # Cost
 //!
 //! Time $O(u r^2)$ for $G$ and $O(t (u r k + K^2 k))$ for $t$ iterations a restart; memory
 //! $O(K^2 + u \log k + K k)$.
 
-use crate::base::{Effort, RowKMeans, Rows};
+use crate::consensus::driver::{Effort, SAMPLE};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Value};
+use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
+use crate::consensus::row_kmeans::{RowKMeans, Rows};
 use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::run::Run;
@@ -61,6 +61,8 @@ params! {
         restarts: usize = 10, at_least(1.0);
         /// Largest number of iterations a restart.
         max_iter: usize = 300, at_least(1.0);
+        /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
+        sample: usize = SAMPLE, at_least(0.0);
     }
 }
 
@@ -71,24 +73,8 @@ impl ConsensusMethod for Kc {
 
     fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
-        let rows = RowKMeans::new(profiles, Rows::Coassociation, self.k);
-        let effort = Effort { restarts: self.restarts, max_iter: self.max_iter };
-        let (fit, ends) = rows.fit(start, effort, run)?;
-        // The rows are those of r S.
-        let of_mean = |sum: f64| sum / (profiles.n_members() as f64).powi(2);
-        let mut diagnostics = Diagnostics::default();
-        let ends = ends.into_iter().map(of_mean).collect();
-        diagnostics.push("restart_sums_of_squares", Value::List(ends));
-        Ok(Consensus {
-            convergence: Convergence {
-                objective: Some(of_mean(fit.inertia())),
-                iterations: fit.trace.len(),
-                trace: fit.trace.into_iter().map(of_mean).collect(),
-                stop: fit.stop,
-            },
-            diagnostics,
-            ..Consensus::from_labels(fit.labels, self.k)
-        })
+        let rows = RowKMeans::new(profiles, Rows::Coassociation, self.k, start);
+        rows.fit(self.sample, Effort::new(self.restarts, self.max_iter), run)
     }
 }
 

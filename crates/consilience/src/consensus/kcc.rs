@@ -35,9 +35,6 @@
 //!   program draws a label.
 //! * *An empty cluster* takes the object farthest from its centre; the authors' program draws one.
 //! * *Stopping.* When labels stay; the authors' program when the sum of distances hardly changes.
-//! * *Starts on a sample.* Of more than 10,000 profiles (20 a cluster, if that is more; and unless a
-//!   few have nearly all the weight) starts are followed on a systematic sample of as many by weight,
-//!   and the best goes on with all from its centres, until at most a thousandth of the objects moves.
 //!
 //! # Cost
 //!
@@ -45,24 +42,19 @@
 
 use rayon::prelude::*;
 
-use crate::base::{FITS_HELD, best_of_restarts, far_apart};
+use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, sample, solve};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{above, at_least, params, words};
-use crate::ensemble::{Code, Profiles, drawn_for, tally, with_codes};
+use crate::consensus::seeds::far_apart;
+use crate::ensemble::{Code, Profiles, tally, with_codes};
 use crate::error::Result;
 use crate::linalg::{Matrix, vectorised};
-use crate::rng::{Rng, Stream};
+use crate::rng::Stream;
 use crate::run::Run;
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
-
-/// All profiles take part in every start; above, a sample of so many.
-const STARTED: usize = 10_000;
-
-/// After a sample, all profiles are followed until so small a share of the objects moves.
-const NEARLY_STILL: f64 = 1e-3;
 
 /// What there is to know about k-means-based consensus clustering.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -95,6 +87,8 @@ params! {
         restarts: usize = 10, at_least(1.0);
         /// Largest number of iterations.
         max_iter: usize = 100, at_least(1.0);
+        /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
+        sample: usize = SAMPLE, at_least(0.0);
     }
 }
 
@@ -143,59 +137,21 @@ impl ConsensusMethod for Kcc {
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, k, all) = (shape.u as u64, self.k as u64, shape.total_clusters as u64);
         // Distances and labels; counts, the partial counts of sixteen chunks, and the table.
-        FITS_HELD * 8 * (u * (k + 4) + 20 * k * all) + 8 * u
+        STATES_HELD * 8 * (u * (k + 4) + 20 * k * all) + 8 * u
     }
 
     fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let problem = Problem::new(profiles, self);
-        let (won, scores) = match drawn_for(self.k, profiles, STARTED) {
-            Some((rows, weights)) => {
-                let some = profiles.selected(&rows, weights);
-                let of_some = Problem::new(&some, self);
-                let (best, scores) = self.best_of_starts(&of_some, run)?;
-                let distances = problem.distances(&of_some.counts(&best.labels));
-                let labels = problem.assign(&vec![0; profiles.len()], &distances);
-                (problem.follow(labels, NEARLY_STILL, run)?, scores)
-            }
-            None => self.best_of_starts(&problem, run)?,
-        };
-        let objectives = scores.into_iter().map(|score| -score).collect();
-        let mut consensus = Consensus::from_labels(won.labels, self.k);
-        consensus.convergence = Convergence {
-            objective: won.trace.last().copied(),
-            iterations: won.trace.len(),
-            trace: won.trace,
-            stop: won.stop,
-        };
-        consensus.diagnostics.push("restart_objectives", Value::List(objectives));
-        Ok(consensus)
+        let some = sample(profiles, self.k, self.sample);
+        let of_some = some.as_ref().map(|some| Problem::new(some, self));
+        let effort = Effort::new(self.restarts, self.max_iter);
+        solve(&Problem::new(profiles, self), of_some.as_ref().zip(some.as_ref()), effort, run)
     }
 }
 
-impl Kcc {
-    /// The best of all starts, and the scores of all.
-    fn best_of_starts(&self, problem: &Problem<'_>, run: &Run) -> Result<(Descent, Vec<f64>)> {
-        let descend = |i: usize| {
-            let start = problem.start(&mut run.rng(Stream::Restart(i as u64)), run)?;
-            problem.follow(start, 0.0, run)
-        };
-        let score = |descent: &Descent| -descent.objective();
-        best_of_restarts("k-means on labels", self.restarts, run, descend, score)
-    }
-}
-
-/// One start followed to its end.
-struct Descent {
+/// Labels, and how much of every cluster (row) of the consensus is in every member's clusters.
+struct State {
     labels: Vec<u32>,
-    /// The mean distance of an object to its centre, after every iteration.
-    trace: Vec<f64>,
-    stop: Stop,
-}
-
-impl Descent {
-    fn objective(&self) -> f64 {
-        self.trace[self.trace.len() - 1]
-    }
+    counts: Matrix,
 }
 
 struct Problem<'a> {
@@ -205,6 +161,47 @@ struct Problem<'a> {
     whole: Vec<f64>,
     /// The weight of every member's utility.
     scale: Vec<f64>,
+}
+
+impl Solver for Problem<'_> {
+    type State = State;
+    const STAGE: &'static str = "k-means on labels";
+
+    /// Seeds far apart in the number of labels that differ, and everybody with the nearest.
+    fn start(&self, restart: usize, run: &Run) -> Result<State> {
+        let (profiles, k) = (self.profiles, self.params.k.min(self.profiles.len()));
+        let differences = |seeds: &[usize]| {
+            run.check()?;
+            Ok(self.differences(seeds))
+        };
+        let mut rng = run.rng(Stream::Restart(restart as u64));
+        let seeds = far_apart(profiles.weights(), k, &mut rng, differences)?;
+        let differences = self.differences(&seeds);
+        let mut labels: Vec<u32> = differences
+            .iter_rows()
+            .map(|row| (1..k).fold(0, |near, c| if row[c] < row[near] { c } else { near }) as u32)
+            .collect();
+        seeds.iter().enumerate().for_each(|(c, &s)| labels[s] = c as u32);
+        Ok(State { counts: self.counts(&labels), labels })
+    }
+
+    /// One of Lloyd's iterations; the objective is the mean distance of an object to its centre.
+    fn step(&self, state: &mut State, _: &Run) -> Result<Step> {
+        let next = self.assign(&state.labels, &self.distances(&state.counts));
+        let pairs = next.iter().zip(&state.labels).zip(self.profiles.weights());
+        let moved: f64 = pairs.filter(|((next, was), _)| next != was).map(|(_, w)| w).sum();
+        *state = State { counts: self.counts(&next), labels: next };
+        Ok(Step::of_labels(self.objective(&state.counts), moved / self.profiles.total_weight()))
+    }
+
+    fn extend(&self, _: &Self, state: State, _: &Run) -> Result<State> {
+        let labels = self.assign(&vec![0; self.profiles.len()], &self.distances(&state.counts));
+        Ok(State { counts: self.counts(&labels), labels })
+    }
+
+    fn finish(&self, state: State, _: &Run) -> Result<Consensus> {
+        Ok(Consensus::from_labels(state.labels, self.params.k))
+    }
 }
 
 impl<'a> Problem<'a> {
@@ -221,43 +218,6 @@ impl<'a> Problem<'a> {
             scale.push(if params.normalised { inverse } else { 1.0 });
         }
         Problem { profiles, params, whole, scale }
-    }
-
-    /// Lloyd's iteration, until all labels stay but for this share of the objects.
-    fn follow(&self, mut labels: Vec<u32>, share: f64, run: &Run) -> Result<Descent> {
-        let may_move = share * self.profiles.total_weight();
-        let mut trace = Vec::new();
-        for _ in 0..self.params.max_iter {
-            run.check()?;
-            let counts = self.counts(&labels);
-            trace.push(self.objective(&counts));
-            let next = self.assign(&labels, &self.distances(&counts));
-            let pairs = next.iter().zip(&labels).zip(self.profiles.weights());
-            let moved: f64 = pairs.filter(|((next, was), _)| next != was).map(|(_, w)| w).sum();
-            if moved <= may_move {
-                return Ok(Descent { labels, trace, stop: Stop::Converged });
-            }
-            labels = next;
-        }
-        trace.push(self.objective(&self.counts(&labels)));
-        Ok(Descent { labels, trace, stop: Stop::MaxIterations })
-    }
-
-    /// Seeds far apart in the number of labels that differ, and everybody with the nearest.
-    fn start(&self, rng: &mut Rng, run: &Run) -> Result<Vec<u32>> {
-        let (profiles, k) = (self.profiles, self.params.k.min(self.profiles.len()));
-        let differences = |seeds: &[usize]| {
-            run.check()?;
-            Ok(self.differences(seeds))
-        };
-        let seeds = far_apart(profiles.weights(), k, rng, differences)?;
-        let differences = self.differences(&seeds);
-        let mut labels: Vec<u32> = differences
-            .iter_rows()
-            .map(|row| (1..k).fold(0, |near, c| if row[c] < row[near] { c } else { near }) as u32)
-            .collect();
-        seeds.iter().enumerate().for_each(|(c, &s)| labels[s] = c as u32);
-        Ok(labels)
     }
 
     /// In how many labels every profile (row) differs from each of the `seeds`.
@@ -388,7 +348,7 @@ mod tests {
 
     use super::*;
     use crate::consensus::combine;
-    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles, three_noisy_clusters};
+    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     const UTILITIES: [Utility; 4] =
         [Utility::Category, Utility::Entropy, Utility::Cosine, Utility::Lp];
@@ -428,10 +388,12 @@ mod tests {
                 let params =
                     Kcc::new(k.min(profiles.len())).utility(utility).normalised(normalised);
                 let problem = Problem::new(&profiles, &params);
-                let start = problem.start(&mut run.rng(Stream::Restart(0)), &run).unwrap();
-                let went = problem.follow(start, 0.0, &run).unwrap();
-                for pair in went.trace.windows(2) {
-                    prop_assert!(pair[1] <= pair[0] + 1e-9, "{utility:?} {:?}", went.trace);
+                let start = problem.start(0, &run).unwrap();
+                let first = problem.objective(&start.counts);
+                let trace = params.clone().restarts(1).solve(&profiles, None, &run).unwrap();
+                let trace = [vec![first], trace.convergence.trace].concat();
+                for pair in trace.windows(2) {
+                    prop_assert!(pair[1] <= pair[0] + 1e-9, "{utility:?} {trace:?}");
                 }
             }
         }
@@ -493,23 +455,5 @@ mod tests {
         for bad in [1.0, 0.0, f64::NAN, f64::INFINITY] {
             assert!(Kcc::new(2).p(bad).check().is_err());
         }
-    }
-
-    /// More profiles than take part in every start.
-    #[test]
-    fn many_profiles_start_on_a_sample() {
-        let profiles = profiles(&three_noisy_clusters(15_000, 3));
-        assert!(profiles.len() > STARTED);
-        let method = Kcc::new(3).restarts(4);
-        let on =
-            |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
-        let found = on(2);
-        assert_eq!(found, on(1));
-        // All profiles in every start fit hardly better.
-        let run = Run::new(1);
-        let (whole, _) = method.best_of_starts(&Problem::new(&profiles, &method), &run).unwrap();
-        let objective = found.convergence.objective.unwrap();
-        assert!(objective < 1.001 * whole.objective(), "{objective} {}", whole.objective());
-        assert!(found.convergence.iterations < whole.trace.len());
     }
 }

@@ -58,14 +58,6 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Bytes of a copy of the profiles.
-    pub(super) fn copy(&self) -> u64 {
-        let entries = if self.soft { 12 * self.total_clusters } else { 0 };
-        // Labels of few clusters are bytes.
-        let width = if self.total_clusters <= 128 * self.r { 1 } else { 4 };
-        self.u as u64 * (width * self.r + 20 + entries) as u64
-    }
-
     /// The shape of these profiles.
     pub fn of(profiles: &Profiles) -> Self {
         Shape {

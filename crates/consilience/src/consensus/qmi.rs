@@ -20,8 +20,6 @@
 //! * *Restarts.* The authors keep the best of three by the sum of squares; the default here is ten.
 //!   It matters: `docs/paper-figures.md` has both on Iris. Every second one is at profiles far apart
 //!   (greedy k-means++), the others at profiles drawn by weight.
-//! * *Starts on a sample.* Of more than 10,000 profiles k-means is started on a systematic sample of as
-//!   many by weight, and the best start goes on with all.
 //! * *Missing labels.* The paper has none. A missing label is the mean of its columns, hence 0.
 //! * *Soft members* give their memberships as columns.
 //!
@@ -30,10 +28,11 @@
 //! Time $O(t u r k)$ for $t$ iterations a restart, a distance being $r$ look-ups; memory
 //! $O(u \log k + K k)$.
 
-use crate::base::{Effort, RowKMeans, Rows};
+use crate::consensus::driver::{Effort, SAMPLE};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Value};
+use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params};
+use crate::consensus::row_kmeans::{RowKMeans, Rows};
 use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::run::Run;
@@ -62,6 +61,8 @@ params! {
         restarts: usize = 10, at_least(1.0);
         /// Largest number of iterations a restart.
         max_iter: usize = 300, at_least(1.0);
+        /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
+        sample: usize = SAMPLE, at_least(0.0);
     }
 }
 
@@ -72,23 +73,13 @@ impl ConsensusMethod for Qmi {
 
     fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.check()?;
-        let rows = RowKMeans::new(profiles, Rows::Labels, self.k);
-        let effort = Effort { restarts: self.restarts, max_iter: self.max_iter };
-        let (fit, ends) = rows.fit(start, effort, run)?;
-        let utility = (rows.total_square() - fit.inertia()) / profiles.total_weight();
-        let mut diagnostics = Diagnostics::default();
-        diagnostics.push("category_utility", Value::Number(utility));
-        diagnostics.push("restart_sums_of_squares", Value::List(ends));
-        Ok(Consensus {
-            convergence: Convergence {
-                objective: Some(fit.inertia()),
-                iterations: fit.trace.len(),
-                trace: fit.trace,
-                stop: fit.stop,
-            },
-            diagnostics,
-            ..Consensus::from_labels(fit.labels, self.k)
-        })
+        let rows = RowKMeans::new(profiles, Rows::Labels, self.k, start);
+        let effort = Effort::new(self.restarts, self.max_iter);
+        let mut consensus = rows.fit(self.sample, effort, run)?;
+        let within = consensus.convergence.objective.expect("k-means has one");
+        let utility = (rows.total_square() - within) / profiles.total_weight();
+        consensus.diagnostics.push("category_utility", Value::Number(utility));
+        Ok(consensus)
     }
 }
 

@@ -3,14 +3,11 @@
 use proptest::prelude::*;
 use statrs::function::gamma::digamma;
 
-use super::visits::FARTHEST;
 use super::*;
 use crate::consensus::combine;
 use crate::ensemble::{Contingency, Ensemble, HardMember};
 use crate::metrics::{Normalisation, nmi};
-use crate::testing::{
-    Kinds, dense_incidence, ensembles, hard_ensemble, profiles, three_noisy_clusters,
-};
+use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
 
 #[test]
 fn refuses_zero_and_nan() {
@@ -34,10 +31,10 @@ fn agreeing_members_are_returned() {
 
 /// The bound as published, from $\gamma$, $\varphi$, $\alpha$ and $\beta$ over the dense incidence
 /// matrix.
-fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) -> f64 {
+fn slow_bound(problem: &Problem<'_>, before: &Matrix, state: &State) -> f64 {
+    let (profiles, k) = (problem.profiles, problem.params.k);
     let h_matrix = dense_incidence(profiles);
-    let k = bce.k;
-    let State { model: Model { alpha, beta }, gamma } = state;
+    let State { model: Model { alpha, beta }, gamma, .. } = state;
     let mut bound = 0.0;
     for s in 0..profiles.len() {
         let e: Vec<f64> =
@@ -64,11 +61,19 @@ fn slow_bound(bce: &Bce, profiles: &Profiles, before: &Matrix, state: &State) ->
         }
         bound += profiles.weights()[s] * own;
     }
-    bound + bce.prior(profiles, beta)
+    bound + prior(problem, beta)
 }
 
-fn until(bce: &Bce) -> Until {
-    Until { sweeps: bce.sweeps, settled: SETTLED }
+/// What the smoothing adds to the bound.
+fn prior(problem: &Problem<'_>, beta: &Matrix) -> f64 {
+    problem.smoothing * beta.as_slice().iter().map(|b| b.ln()).sum::<f64>()
+}
+
+/// The model of all profiles, started at random.
+fn with_problem<T>(bce: &Bce, profiles: &Profiles, work: impl FnOnce(&Problem<'_>) -> T) -> T {
+    let run = Run::new(0).threads(1);
+    let starts = MixtureStarts::new(profiles, bce.k, (0, 1), None, &run).unwrap();
+    work(&Problem::new(profiles, bce, &starts))
 }
 
 proptest! {
@@ -87,28 +92,6 @@ proptest! {
         }
     }
 
-    /// Also where some steps leave out all but the heaviest profiles.
-    #[test]
-    fn the_bound_never_falls_from_visit_to_visit(
-        ensemble in ensembles(Kinds::ALL, 15, 5), k in 1usize..4, heavy in 1usize..5,
-        thinned in 1usize..8, seed: u64,
-    ) {
-        let profiles = profiles(&ensemble);
-        let bce = Bce::new(k).tol(0.0).max_iter(30);
-        let run = Run::new(seed).threads(1);
-        let model = bce.drawn(&profiles, run.rng(Stream::Data)).model.blurred(&profiles, 100);
-        let parts = heaviest(&profiles, heavy);
-        let fit = bce.climb_by_visits(&profiles, model, &parts, thinned, &run).unwrap();
-        let State { model, mut gamma } = fit.state;
-        let mut trace = fit.trace;
-        // What is told of the end is no more than what all profiles say of the model there.
-        let sums = bce.sweep(&profiles, &model, &mut gamma, until(&bce), &run).unwrap();
-        trace.push(sums.bound + bce.prior(&profiles, &model.beta));
-        for pair in trace.windows(2) {
-            prop_assert!(pair[1] >= pair[0] - 1e-9 * (1.0 + pair[0].abs()), "{trace:?}");
-        }
-    }
-
     #[test]
     fn the_bound_is_the_published_one(
         ensemble in ensembles(Kinds::ALL, 10, 4), k in 1usize..4, seed: u64,
@@ -116,14 +99,16 @@ proptest! {
         let profiles = profiles(&ensemble);
         let bce = Bce::new(k).sweeps(1);
         let run = Run::new(seed).threads(1);
-        let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
-        for _ in 0..3 {
-            let before = state.gamma.clone();
-            let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, until(&bce), &run).unwrap();
-            let told = sums.bound + bce.prior(&profiles, &state.model.beta);
-            let slow = slow_bound(&bce, &profiles, &before, &state);
-            prop_assert!((told - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{told} {slow}");
-            bce.improve(&mut state.model, &sums, &profiles);
+        let pairs = with_problem(&bce, &profiles, |problem| {
+            let mut state = problem.drawn(run.rng(Stream::Data));
+            [(); 3].map(|()| {
+                let before = state.gamma.clone();
+                let step = problem.step(&mut state, &run).unwrap();
+                (step.objective, slow_bound(problem, &before, &state))
+            })
+        });
+        for (bound, slow) in pairs {
+            prop_assert!((bound - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{bound} {slow}");
         }
     }
 
@@ -133,8 +118,12 @@ proptest! {
         let profiles = profiles(&ensemble);
         let bce = Bce::new(2);
         let run = Run::new(seed).threads(1);
-        let mut state = bce.drawn(&profiles, run.rng(Stream::Data));
-        let sums = bce.sweep(&profiles, &state.model, &mut state.gamma, until(&bce), &run).unwrap();
+        let (state, bound) = with_problem(&bce, &profiles, |problem| {
+            let mut state = problem.drawn(run.rng(Stream::Data));
+            let bound = problem.step(&mut state, &run).unwrap().objective;
+            let prior = prior(problem, &state.model.beta);
+            (state, bound - prior)
+        });
         // With alpha = (1, 1), the chance of a tuple z with a ones and b twos among them is
         // the beta integral a! b! / (a + b + 1)!.
         let r = profiles.n_members();
@@ -151,56 +140,8 @@ proptest! {
             }
             evidence += profiles.weights()[s] * own.ln();
         }
-        prop_assert!(sums.bound <= evidence + 1e-9, "{} above {evidence}", sums.bound);
+        prop_assert!(bound <= evidence + 1e-9, "{bound} above {evidence}");
     }
-}
-
-/// More profiles than take part in every step.
-#[test]
-fn many_profiles_start_on_a_sample() {
-    let n = 6000;
-    let profiles = profiles(&three_noisy_clusters(n, 5));
-    assert!(profiles.len() > HEAVY);
-    let method = Bce::new(3).restarts(3);
-    let on = |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
-    let found = on(2);
-    assert_eq!(found, on(1));
-    let labels = found.object_labels(&profiles);
-    let right = (0..n).filter(|&i| labels[i] == labels[i % 3]).count();
-    assert!(right > n * 9 / 10 && labels[0] != labels[1] && labels[1] != labels[2], "{right}");
-    // All profiles in every step come hardly higher, in more steps over all of them.
-    let run = Run::new(1);
-    let start = method.drawn(&profiles, run.rng(Stream::Restart(0)));
-    let whole = method.climb(&profiles, start, method.max_iter, &run).unwrap();
-    assert!(found.convergence.iterations < whole.trace.len());
-    let bound = found.convergence.objective.unwrap();
-    assert!(bound > whole.bound() - 1e-3 * whole.bound().abs(), "{bound} {}", whole.bound());
-}
-
-/// A few of the light profiles in place of all, and then all.
-#[test]
-fn profiles_that_stand_for_others_lead_to_the_same_model() {
-    let profiles = profiles(&three_noisy_clusters(6000, 5));
-    let method = Bce::new(3);
-    let run = Run::new(1);
-    let parts = heaviest(&profiles, 500);
-    let climb = |thinned: usize| {
-        let model = method.drawn(&profiles, run.rng(Stream::Restart(0))).model;
-        method.climb_by_visits(&profiles, model, &parts, thinned, &run).unwrap()
-    };
-    let [few, all] = [2000, usize::MAX].map(climb);
-    assert!(few.trace.len() < all.trace.len(), "{} {}", few.trace.len(), all.trace.len());
-    assert!(few.trace[0] > all.trace[0]);
-    assert!(
-        few.bound() > all.bound() - 1e-3 * all.bound().abs(),
-        "{} {}",
-        few.bound(),
-        all.bound()
-    );
-    // Every one has its own row.
-    let winners = |fit: &Fit| fit.state.gamma.iter_rows().map(argmax).collect::<Vec<_>>();
-    let same = winners(&few).iter().zip(winners(&all)).filter(|(a, b)| **a == *b).count();
-    assert!(same > profiles.len() * 9 / 10, "{same} of {}", profiles.len());
 }
 
 /// Three labels in five are noise: no random start leaves its plateau before it is judged.
@@ -215,7 +156,6 @@ fn a_start_from_kmeans_finds_what_noise_hides() {
     };
     let ensemble = Ensemble::new((0..15).map(member).collect()).unwrap();
     let profiles = profiles(&ensemble);
-    assert!(profiles.len() > STARTED);
     let method = Bce::new(k);
     let found = combine(&profiles, &method, None, &Run::new(0)).unwrap();
     let truth: Vec<u32> = (0..n as u32).map(|i| i % k as u32).collect();
@@ -225,43 +165,40 @@ fn a_start_from_kmeans_finds_what_noise_hides() {
     assert!(nmi(&table, Normalisation::Geometric) > 0.8);
 }
 
-/// Steps that shrink by the same factor are summed up at once.
 #[test]
-fn a_jump_finds_the_limit_of_even_steps() {
-    let profiles = profiles(&three_noisy_clusters(300, 5));
-    let method = Bce::new(3);
-    let run = Run::new(1);
-    let mut state = method.drawn(&profiles, run.rng(Stream::Restart(0)));
-    let limit = state.model.clone();
-    let sums = method.sweep(&profiles, &limit, &mut state.gamma, until(&method), &run).unwrap();
-    // Logarithms that approach the limit's.
-    let at = |way: f64| {
-        let mut model = limit.clone();
-        model.alpha.iter_mut().for_each(|a| *a *= (0.3 * way).exp());
-        for member in profiles.members() {
-            for (c, sign) in member.clusters.clone().zip([1.0, -1.0]) {
-                model.beta.row_mut(c).iter_mut().for_each(|b| *b *= (0.01 * way * sign).exp());
-            }
-        }
-        model
-    };
-    let counts = &sums.by_cluster;
-    let jump = |models: [f64; 3]| {
-        let [a, b, c] = models.map(at);
-        Model::ahead([&a, &b, &c], counts, &profiles)
-    };
-    let found = jump([1.0, 0.8, 0.64]).unwrap();
-    let pairs = |model: &Model| -> Vec<f64> {
-        model.beta.as_slice().iter().chain(&model.alpha).copied().collect()
-    };
-    for (a, b) in pairs(&found).iter().zip(pairs(&limit)) {
-        assert!((a / b).ln().abs() < 1e-9, "{a} {b}");
+fn trigamma_of_known_places() {
+    let pi2 = std::f64::consts::PI.powi(2);
+    assert!((trigamma(1.0) - pi2 / 6.0).abs() < 1e-13);
+    assert!((trigamma(0.5) - pi2 / 2.0).abs() < 1e-13);
+    for x in [1e-6, 0.3, 2.5, 40.0, 1e4] {
+        let recurrence = trigamma(x) - trigamma(x + 1.0);
+        assert!((recurrence * x * x - 1.0).abs() < 1e-6, "{x}");
+        let step = 1e-4 * x;
+        let slope = (digamma(x + step) - digamma(x - step)) / (2.0 * step);
+        assert!((slope / trigamma(x) - 1.0).abs() < 1e-6, "{x}");
     }
-    // Even steps lead no farther than can be answered for.
-    let far = jump([1.0, 0.9, 0.8]).unwrap();
-    let end = at(0.8);
-    assert!(far.alpha.iter().zip(&end.alpha).all(|(a, b)| (a / b).ln() > -FARTHEST - 1e-9));
-    // Steps there and back lead nowhere, and none are no step.
-    assert!(jump([1.0, 0.0, 1.0]).is_none());
-    assert!(jump([0.0, 0.0, 0.0]).is_none());
+}
+
+#[test]
+fn alpha_of_known_means_is_found() {
+    // E ln theta_h = psi(alpha_h) - psi(sum): the maximum is at that alpha.
+    let truth = [0.3, 2.0, 5.0];
+    let mean: Vec<f64> = truth.iter().map(|&a| digamma(a) - digamma(truth.iter().sum())).collect();
+    let mut alpha = vec![1.0; 3];
+    improve_alpha(&mut alpha, &mean);
+    for (a, b) in alpha.iter().zip(truth) {
+        assert!((a - b).abs() < 1e-5 * b, "{alpha:?}");
+    }
+}
+
+/// Whole chunks, what is left of one, and products that would vanish or overflow.
+#[test]
+fn logarithms_of_products_are_sums_of_logarithms() {
+    for length in [0, 1, 3, 4, 31, 32, 33, 70] {
+        for size in [1.0, 1e-3, 1e-60, 1e60] {
+            let values: Vec<f64> = (0..length).map(|i| size * (1.0 + 0.1 * f64::from(i))).collect();
+            let sum: f64 = values.iter().map(|x| x.ln()).sum();
+            assert!((sum_of_logs(&values) - sum).abs() <= 1e-12 * (1.0 + sum.abs()));
+        }
+    }
 }

@@ -75,33 +75,20 @@ proptest! {
         }
     }
 
-    /// Also where some steps leave out all but the heaviest profiles.
-    #[test]
-    fn the_likelihood_never_falls_from_visit_to_visit(
-        ensemble in ensembles(Kinds::ALL, 20, 5), k in 1usize..4, expected: bool, heavy in 1usize..5,
-    ) {
-        let profiles = profiles(&ensemble);
-        let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
-        let mmec = Mmec::new(k).tol(0.0).max_iter(50).missing(missing);
-        let run = Run::new(3).threads(1);
-        let mixture = Mixture::of(&mmec.drawn(profiles.len(), &run, 0), &profiles);
-        let parts = heaviest(&profiles, heavy).map(|part| part.profiles);
-        let fit = mmec.climb_by_visits(&profiles, mixture.blurred(&profiles), &parts, &run);
-        let trace = fit.unwrap().trace;
-        for pair in trace.windows(2) {
-            prop_assert!(pair[1] >= pair[0] - 1e-12 * (1.0 + pair[0].abs()), "{trace:?}");
-        }
-    }
-
     #[test]
     fn a_step_is_what_the_equations_say(ensemble in ensembles(Kinds::ALL, 15, 4), seed: u64) {
         let profiles = profiles(&ensemble);
-        let mmec = Mmec::new(2);
-        let r = mmec.drawn(profiles.len(), &Run::new(seed), 0);
+        let r = drawn(profiles.len(), 2, &Run::new(seed), 0);
         let mixture = Mixture::of(&r, &profiles);
         let theta = Matrix::from_fn(profiles.n_clusters(), 2, |c, m| mixture.log_theta[(c, m)].exp());
         let (alpha, next, likelihood) = slow_step(&profiles, &mixture.alpha, &theta);
-        let e = mixture.expectation(&profiles);
+        let mut labels = vec![-1.0; profiles.len()];
+        let (e, moved) = mixture.expectation(&profiles, &mut labels);
+        prop_assert_eq!(moved, profiles.total_weight());
+        let r = mixture.responsibilities(&profiles);
+        for (row, &label) in r.iter_rows().zip(&labels) {
+            prop_assert!(row.iter().all(|&x| x <= row[label as usize] + 1e-12));
+        }
         let fast = Mixture::maximising(&e, &profiles, None);
         prop_assert!((e.likelihood - likelihood).abs() < 1e-9 * (1.0 + likelihood.abs()));
         for m in 0..2 {
@@ -141,29 +128,6 @@ fn both_readings_of_missing_labels_end_at_the_same_likelihood() {
     };
     let (observed, expected) = (end(MissingLabels::Observed), end(MissingLabels::Expected));
     assert!((observed - expected).abs() < 1e-6, "{observed} {expected}");
-}
-
-/// More profiles than take part in every restart.
-#[test]
-fn many_profiles_start_on_a_sample() {
-    let n = 12_000;
-    let profiles = profiles(&three_noisy_clusters(n, 5));
-    assert!(profiles.len() > STARTED);
-    let method = Mmec::new(3).restarts(4);
-    let on = |threads| combine(&profiles, &method, None, &Run::new(1).threads(threads)).unwrap();
-    let found = on(2);
-    assert_eq!(found, on(1));
-    assert_eq!(found.convergence.stop, Stop::Converged);
-    let labels = found.object_labels(&profiles);
-    let right = (0..n).filter(|&i| labels[i] == labels[i % 3]).count();
-    assert!(right > n * 95 / 100 && labels[0] != labels[1] && labels[1] != labels[2]);
-    // All profiles in every step come hardly higher, in more steps over all of them.
-    let run = Run::new(1);
-    let start = Mixture::of(&method.drawn(profiles.len(), &run, 0), &profiles);
-    let whole = method.climb(&profiles, start, method.tol, &run).unwrap();
-    assert!(found.convergence.iterations < whole.trace.len());
-    let likelihood = found.convergence.objective.unwrap();
-    assert!(likelihood > whole.likelihood() - 1e-4 * whole.likelihood().abs());
 }
 
 /// Also where the components do not fill whole lanes.

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::rule::FAINT;
 use super::*;
 use crate::consensus::combine;
 use crate::ensemble::{Ensemble, HardMember};
@@ -53,15 +52,16 @@ proptest! {
     fn steps_are_those_of_the_printed_rules(ensemble in ensembles(Kinds::ALL, 12, 4)) {
         let profiles = profiles(&ensemble);
         let (u, k, w) = (profiles.len(), 3, profiles.weights());
-        let problem = Problem::new(&profiles, k);
+        let params = Nmfc::new(k);
+        let problem = Problem::new(&profiles, &params, None);
         let labels: Vec<u32> = (0..u as u32).map(|s| s % 3).collect();
-        let mut state = problem.start(&problem.blurred(&labels));
+        let mut state = problem.begun(&problem.blurred(&labels));
         let s = coassociation(&profiles, &state.a);
         let mut q = rows(&state, k);
         let mut d = Matrix::zeros(k, k);
         (0..k).for_each(|j| d[(j, j)] = state.d[j]);
         for _ in 0..10 {
-            problem.step(&mut state);
+            problem.apply_rules(&mut state);
             plain_step(&s, w, &mut q, &mut d);
             for (x, y) in rows(&state, k).as_slice().iter().zip(q.as_slice()) {
                 prop_assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()), "{x} {y}");
@@ -95,10 +95,11 @@ proptest! {
     #[test]
     fn weighing_never_raises_the_objective(ensemble in ensembles(Kinds::ALL, 12, 5)) {
         let profiles = profiles(&ensemble);
-        let problem = Problem::new(&profiles, 2);
+        let params = Nmfc::new(2);
+        let problem = Problem::new(&profiles, &params, None);
         let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % 2).collect();
-        let mut state = problem.start(&problem.blurred(&labels));
-        (0..5).for_each(|_| problem.step(&mut state));
+        let mut state = problem.begun(&problem.blurred(&labels));
+        (0..5).for_each(|_| problem.apply_rules(&mut state));
         let before = problem.objective(&state);
         problem.weigh(&mut state);
         let after = problem.objective(&state);
@@ -175,29 +176,6 @@ fn learned_weights_leave_the_dissenter_out() {
     assert!(a[2] < 0.05 && [0, 1, 3, 4].iter().all(|&q| a[q] > 0.2), "{a:?}");
 }
 
-/// More profiles than take part in every step.
-#[test]
-fn many_profiles_start_on_a_sample() {
-    let profiles = profiles(&noisy(20_000, 0.6));
-    assert!(profiles.len() > STARTED);
-    let method = Nmfc::new(3).restarts(3);
-    let on = |threads| combine(&profiles, &method, None, &Run::new(0).threads(threads)).unwrap();
-    let consensus = on(2);
-    assert_eq!(consensus, on(1));
-    let labels = consensus.object_labels(&profiles);
-    let right = |i: &usize| labels[*i] == Some([0, 0, 0, 1, 1, 2][i % 6]);
-    let right = (0..20_000).filter(right).count();
-    assert!(right >= 17_000, "{right} of 20000");
-    // All profiles in every step, for many more steps over all of them, fit hardly better.
-    let problem = Problem::new(&profiles, 3);
-    let start = method.kmeans(&problem, &Run::new(0)).unwrap();
-    let whole = method.descend(&problem, &start, &Run::new(0)).unwrap();
-    let (found, whole) = (consensus.convergence, whole.trace);
-    assert!(found.iterations < whole.len(), "{} steps over all", found.iterations);
-    let (found, whole) = (found.objective.unwrap(), *whole.last().unwrap());
-    assert!(found <= 1.01 * whole, "{found} {whole}");
-}
-
 #[test]
 fn threads_do_not_change_a_bit() {
     let profiles = profiles(&noisy(3000, 0.5));
@@ -215,8 +193,6 @@ fn values_out_of_range_are_refused() {
     assert!(Nmfc::new(0).check().is_err());
     assert!(Nmfc::new(2).restarts(0).check().is_err());
     assert!(Nmfc::new(2).max_iter(0).check().is_err());
-    assert!(check_start(&[0, 1, MISSING], 2).is_ok());
-    assert!(check_start(&[0, 2], 2).is_err());
 }
 
 /// Clusters of 40 % down to 2 %, three labels in ten at random: k-means on $S$ splits the largest.

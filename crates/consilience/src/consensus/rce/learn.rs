@@ -48,23 +48,14 @@ pub(super) struct Learner<'a> {
     consensus: Matrix,
 }
 
-/// What one iteration came to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    /// The objective *before* the iteration.
-    pub(super) objective: f64,
-    /// The largest change of an entry.
-    pub(super) change: f64,
-}
-
 impl<'a> Learner<'a> {
     /// Starts at the mean of the connective matrices.
     pub(super) fn new(pairs: &'a Pairs<'a>, penalties: Penalties) -> Self {
         Learner { pairs, penalties, consensus: start(pairs) }
     }
 
-    /// One iteration of Algorithm 1.
-    pub(super) fn step(&mut self, run: &Run) -> Result<Step> {
+    /// One iteration of Algorithm 1: the objective *before* it, and the largest change of an entry.
+    pub(super) fn step(&mut self, run: &Run) -> Result<(f64, f64)> {
         let (mut plus, minus, rank) = if self.penalties.rank > 0.0 {
             self.rank_term(run)?
         } else {
@@ -74,7 +65,7 @@ impl<'a> Learner<'a> {
         run.check()?;
         let (data, change) = self.update_into(&mut plus, &minus, run)?;
         self.consensus = plus;
-        Ok(Step { objective: data + rank, change })
+        Ok((data + rank, change))
     }
 
     /// The objective at the present consensus, with the best errors for it.

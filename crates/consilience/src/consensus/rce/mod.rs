@@ -64,8 +64,9 @@ mod learn;
 mod pairs;
 
 use crate::base::SpectralParams;
+use crate::consensus::driver::{Effort, Solver, Step, solve};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{Parameter, Range, above, at_least, params};
 use crate::consensus::rce::learn::{Learner, Penalties};
 use crate::consensus::rce::pairs::{MAX_MEMBERS, Pairs};
@@ -191,38 +192,12 @@ impl Rce {
         let scale = profiles.n_members() as f64 * profiles.total_weight() / p.k as f64;
         let rank = p.lambda2.unwrap_or(RANK_SCALE * scale);
         let penalties = Penalties { errors: lambda1, rank, mu: p.mu };
-        let mut learner = Learner::new(pairs, penalties);
-        let mut trace = Vec::new();
-        let (mut iterations, mut stop) = (0, Stop::MaxIterations);
-        while iterations < p.max_iter {
-            run.tick("learning the consensus matrix", iterations as u64, Some(p.max_iter as u64))?;
-            let step = learner.step(run)?;
-            // An iteration finds out what the one before came to.
-            if iterations > 0 {
-                trace.push(step.objective);
-            }
-            iterations += 1;
-            if step.change < p.tol || step.change == 0.0 {
-                stop = Stop::Converged;
-                break;
-            }
-        }
-        trace.push(learner.objective(run)?);
-        let (errors, observed) = learner.noise(run)?;
-
-        run.tick("spectral clustering", 0, None)?;
-        let affinity = learner.into_affinity();
-        let weights = profiles.weights();
-        let fit = p.spectral().check()?.fit_affinity(affinity.clone(), weights, run)?;
-        let mut consensus = Consensus::from_labels(fit.labels, fit.k);
-        consensus.affinity = Some(affinity);
-        let objective = trace.last().copied();
-        consensus.convergence = Convergence { objective, trace, iterations, stop };
-        let mean = errors.iter().zip(&observed).map(|(error, pairs)| error / pairs).collect();
-        consensus.diagnostics.push("lambda2", Value::Number(rank));
-        consensus.diagnostics.push("noise", Value::Members(errors));
-        consensus.diagnostics.push("noise per pair", Value::Members(mean));
-        consensus.diagnostics.push("normalised eigenvalues", Value::List(fit.values));
+        let effort = Effort { tol: p.tol, ..Effort::new(1, p.max_iter) };
+        let mut consensus = solve(&Learning { rce: p, pairs, penalties }, None, effort, run)?;
+        // An iteration finds out what the one before came to.
+        let convergence = &mut consensus.convergence;
+        convergence.trace.remove(0);
+        convergence.trace.extend(convergence.objective);
         Ok(consensus)
     }
 
@@ -245,6 +220,46 @@ impl Rce {
             "grid",
             Value::Table(vec![("lambda1".to_owned(), GRID.to_vec()), ("anmi".to_owned(), shared)]),
         );
+        Ok(consensus)
+    }
+}
+
+/// Algorithm 1 with certain penalties.
+struct Learning<'a> {
+    rce: &'a Rce,
+    pairs: &'a Pairs<'a>,
+    penalties: Penalties,
+}
+
+impl<'a> Solver for Learning<'a> {
+    type State = Learner<'a>;
+    const STAGE: &'static str = "learning the consensus matrix";
+
+    fn start(&self, _: usize, _: &Run) -> Result<Learner<'a>> {
+        Ok(Learner::new(self.pairs, self.penalties))
+    }
+
+    fn step(&self, learner: &mut Learner<'a>, run: &Run) -> Result<Step> {
+        let (objective, change) = learner.step(run)?;
+        Ok(Step { objective, change, moved: 1.0 })
+    }
+
+    fn finish(&self, learner: Learner<'a>, run: &Run) -> Result<Consensus> {
+        let objective = learner.objective(run)?;
+        let (errors, observed) = learner.noise(run)?;
+        run.tick("spectral clustering", 0, None)?;
+        let affinity = learner.into_affinity();
+        let weights = self.pairs.profiles().weights();
+        let fit = self.rce.spectral().check()?.fit_affinity(affinity.clone(), weights, run)?;
+        let mut consensus = Consensus::from_labels(fit.labels, fit.k);
+        consensus.affinity = Some(affinity);
+        consensus.convergence.objective = Some(objective);
+        let mean = errors.iter().zip(&observed).map(|(error, pairs)| error / pairs).collect();
+        let diagnostics = &mut consensus.diagnostics;
+        diagnostics.push("lambda2", Value::Number(self.penalties.rank));
+        diagnostics.push("noise", Value::Members(errors));
+        diagnostics.push("noise per pair", Value::Members(mean));
+        diagnostics.push("normalised eigenvalues", Value::List(fit.values));
         Ok(consensus)
     }
 }

@@ -50,10 +50,9 @@ impl<'a> Pairs<'a> {
         let mut both = profiles.has_missing().then(|| vec![0; u * u]);
         if n_hard > 0 {
             with_codes!(profiles.codes(), codes => {
-                let equal = |a, b| a == b && a != Code::MISSING;
-                count(codes, n_hard, &mut agree, equal);
+                count(codes, n_hard, &mut agree, are_equal);
                 if let Some(both) = &mut both {
-                    count(codes, n_hard, both, |a, b| a != Code::MISSING && b != Code::MISSING);
+                    count(codes, n_hard, both, are_known);
                 }
             });
         }
@@ -148,6 +147,16 @@ fn count<C: Code>(
             },
         );
     });
+}
+
+#[inline(always)]
+fn are_equal<C: Code>(a: C, b: C) -> bool {
+    a == b && a != C::MISSING
+}
+
+#[inline(always)]
+fn are_known<C: Code>(a: C, b: C) -> bool {
+    a != C::MISSING && b != C::MISSING
 }
 
 fn soft_rows(profiles: &Profiles, member: usize) -> SoftRows {

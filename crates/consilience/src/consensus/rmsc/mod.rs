@@ -51,8 +51,9 @@
 use rayon::prelude::*;
 
 use crate::base::SpectralParams;
+use crate::consensus::driver::{Effort, Solver, Step, solve};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
 use crate::error::Result;
@@ -127,33 +128,49 @@ impl ConsensusMethod for Rmsc {
     }
 
     fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let p = self;
-        let mut walk = Walk::new(profiles, p.lambda);
-        let mut mu = p.mu;
-        let (mut trace, mut residuals) = (Vec::new(), Vec::new());
-        let mut stop = Stop::MaxIterations;
-        for sweep in 0..p.max_iter {
-            run.tick("learning the random walk", sweep as u64, Some(p.max_iter as u64))?;
-            let (objective, residual) = walk.sweep(mu, run)?;
-            trace.push(objective);
-            residuals.push(residual);
-            if residual < p.tol {
-                stop = Stop::Converged;
-                break;
-            }
-            mu = (mu * p.rho).min(MAX_MU);
-        }
+        let effort = Effort { tol: self.tol, ..Effort::new(1, self.max_iter) };
+        solve(&Learning { rmsc: self, profiles }, None, effort, run)
+    }
+}
 
+/// The augmented Lagrangian method on certain profiles.
+struct Learning<'a> {
+    rmsc: &'a Rmsc,
+    profiles: &'a Profiles,
+}
+
+/// The walk, the penalty of the next sweep, and how far the constraints were broken after each.
+struct State<'a> {
+    walk: Walk<'a>,
+    mu: f64,
+    residuals: Vec<f64>,
+}
+
+impl<'a> Solver for Learning<'a> {
+    type State = State<'a>;
+    const STAGE: &'static str = "learning the random walk";
+
+    fn start(&self, _: usize, _: &Run) -> Result<State<'a>> {
+        let walk = Walk::new(self.profiles, self.rmsc.lambda);
+        Ok(State { walk, mu: self.rmsc.mu, residuals: Vec::new() })
+    }
+
+    fn step(&self, state: &mut State<'a>, run: &Run) -> Result<Step> {
+        let (objective, residual) = state.walk.sweep(state.mu, run)?;
+        state.residuals.push(residual);
+        state.mu = (state.mu * self.rmsc.rho).min(MAX_MU);
+        Ok(Step { objective, change: residual, moved: 1.0 })
+    }
+
+    fn finish(&self, state: State<'a>, run: &Run) -> Result<Consensus> {
         run.tick("spectral clustering", 0, None)?;
-        let noise = walk.noise();
-        let affinity = symmetric(&walk.into_matrix(), profiles.weights(), p.symmetry);
-        let fit = p.spectral().check()?.fit_affinity(affinity.clone(), profiles.weights(), run)?;
+        let (noise, weights) = (state.walk.noise(), self.profiles.weights());
+        let affinity = symmetric(&state.walk.p, weights, self.rmsc.symmetry);
+        let fit = self.rmsc.spectral().check()?.fit_affinity(affinity.clone(), weights, run)?;
         let mut consensus = Consensus::from_labels(fit.labels, fit.k);
         consensus.affinity = Some(affinity);
-        let (objective, iterations) = (trace.last().copied(), trace.len());
-        consensus.convergence = Convergence { objective, trace, iterations, stop };
         consensus.diagnostics.push("noise", Value::Members(noise));
-        consensus.diagnostics.push("residuals", Value::List(residuals));
+        consensus.diagnostics.push("residuals", Value::List(state.residuals));
         consensus.diagnostics.push("normalised eigenvalues", Value::List(fit.values));
         Ok(consensus)
     }
@@ -301,10 +318,6 @@ impl<'a> Walk<'a> {
     /// $\lVert E_q \rVert_1$ of every member, over pairs of objects.
     fn noise(&self) -> Vec<f64> {
         (0..self.errors.ncols()).map(|q| self.errors.iter_rows().map(|row| row[q]).sum()).collect()
-    }
-
-    fn into_matrix(self) -> Matrix {
-        self.p
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::consensus::combine;
+use crate::consensus::outcome::Stop;
 use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
 
 /// The algorithm as it is printed, over objects, with every matrix kept.

@@ -49,12 +49,9 @@
 mod problem;
 mod update;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use rayon::prelude::*;
-
+use crate::consensus::driver::{Effort, STATES_HELD, Solver, Step, solve};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
 use crate::error::{Error, Result};
@@ -154,112 +151,113 @@ impl Scec {
         check_rule(alpha, beta, self.k)?;
         Ok((alpha, beta))
     }
+}
 
-    /// The starts $M^0$, as the targets $G$ they give.
-    fn starts(&self, problem: &Problem, start: Option<&[u32]>, run: &Run) -> Result<Vec<Matrix>> {
-        let (k, profiles) = (self.k, problem.profiles());
-        if let Some(labels) = start {
-            let m = start_from_labels(labels, k)?;
-            // The same start again is of no use unless the correspondences start elsewhere.
-            let times = if self.init == ScecStart::Random { self.restarts } else { 1 };
-            return Ok(vec![problem.targets(&m); times]);
-        }
-        let members = profiles.members();
+/// One start on its way.
+struct State {
+    /// All $S^{(h)}$, one below the other.
+    s: Matrix,
+    /// The targets $G$.
+    g: Matrix,
+    last: Last,
+    scratch: Scratch,
+}
+
+/// The descent on certain profiles.
+struct Descent<'a> {
+    scec: &'a Scec,
+    problem: Problem<'a>,
+    start: Option<&'a [u32]>,
+    /// The members with $k$ clusters, in random order.
+    with_k: Vec<usize>,
+}
+
+impl<'a> Descent<'a> {
+    fn new(scec: &'a Scec, problem: Problem<'a>, start: Option<&'a [u32]>, run: &Run) -> Self {
+        let members = problem.profiles().members().iter().enumerate();
         let mut with_k: Vec<usize> =
-            (0..members.len()).filter(|&h| members[h].n_clusters() == k).collect();
+            members.filter(|(_, member)| member.n_clusters() == scec.k).map(|(h, _)| h).collect();
         run.rng(Stream::Order).shuffle(&mut with_k);
-        let mut starts = Vec::with_capacity(self.restarts);
-        for i in 0..self.restarts {
-            run.check()?;
-            starts.push(if let Some(&h) = with_k.get(i) {
-                let identity = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
-                problem.targets_of_member(h, &identity)
-            } else {
-                let mut rng = run.rng(Stream::Restart(i as u64));
-                let h = rng.below(members.len());
-                let r = stochastic(members[h].n_clusters(), k, &mut rng);
-                problem.targets_of_member(h, &r)
-            });
-        }
-        Ok(starts)
+        Descent { scec, problem, start, with_k }
     }
 
-    /// Algorithm 1 from the targets `g` of its start.
-    fn descend(
-        &self,
-        problem: &Problem,
-        mut g: Matrix,
-        mut s: Matrix,
-        tick: impl Fn(u64) -> Result<()>,
-    ) -> Result<Descent> {
-        let p = self;
-        let mut trace = Vec::new();
-        let (mut last, mut scratch) = (Last::default(), Scratch::default());
-        for _ in 0..p.max_iter {
-            let previous = s.clone();
-            for h in 0..problem.profiles().n_members() {
-                problem.improve(h, &mut s, &g, (p.inner_max_iter, p.inner_tol), &mut scratch);
-            }
-            let settled;
-            (g, settled) = problem.advance(&previous, &s, &mut last, p.tol);
-            trace.push(problem.objective(&s, &g));
-            tick(1)?;
-            if settled {
-                tick((p.max_iter - trace.len()) as u64)?;
-                return Ok(Descent { s, trace, stop: Stop::Converged });
-            }
+    /// The targets $G$ that $M^0$ gives.
+    fn targets(&self, restart: usize, run: &Run) -> Matrix {
+        let (k, members) = (self.scec.k, self.problem.profiles().members());
+        if let Some(labels) = self.start {
+            return self.problem.targets(&start_from_labels(labels, k));
         }
-        Ok(Descent { s, trace, stop: Stop::MaxIterations })
+        if let Some(&h) = self.with_k.get(restart) {
+            let identity = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
+            return self.problem.targets_of_member(h, &identity);
+        }
+        let mut rng = run.rng(Stream::Restart(restart as u64));
+        let h = rng.below(members.len());
+        let r = stochastic(members[h].n_clusters(), k, &mut rng);
+        self.problem.targets_of_member(h, &r)
+    }
+}
+
+impl Solver for Descent<'_> {
+    type State = State;
+    const STAGE: &'static str = "soft correspondences";
+
+    fn start(&self, restart: usize, run: &Run) -> Result<State> {
+        let (rows, k) = (self.problem.profiles().n_clusters(), self.scec.k);
+        let s = match self.scec.init {
+            ScecStart::Uniform => Matrix::from_fn(rows, k, |_, _| 1.0 / k as f64),
+            ScecStart::Random => stochastic(rows, k, &mut run.rng(Stream::Inner(restart as u64))),
+        };
+        let g = self.targets(restart, run);
+        Ok(State { s, g, last: Last::default(), scratch: Scratch::default() })
     }
 
-    /// The best of all starts, with its number and the objectives of all.
-    fn best(
-        &self,
-        problem: &Problem,
-        start: Option<&[u32]>,
-        run: &Run,
-    ) -> Result<(Descent, usize, Vec<f64>)> {
-        let starts = self.starts(problem, start, run)?;
-        let done = AtomicU64::new(0);
-        let total = (starts.len() * self.max_iter) as u64;
-        let tick =
-            |steps| run.tick("scec", done.fetch_add(steps, Ordering::Relaxed) + steps, Some(total));
-        let descend = |(i, g): (usize, Matrix)| {
-            let rows = problem.profiles().n_clusters();
-            let s = match self.init {
-                ScecStart::Uniform => Matrix::from_fn(rows, self.k, |_, _| 1.0 / self.k as f64),
-                ScecStart::Random => {
-                    stochastic(rows, self.k, &mut run.rng(Stream::Inner(i as u64)))
-                }
-            };
-            self.descend(problem, g, s, tick)
-        };
-        let descents: Vec<Descent> = if problem.runs_on_one_thread() {
-            starts.into_par_iter().enumerate().map(descend).collect::<Result<_>>()?
-        } else {
-            starts.into_iter().enumerate().map(descend).collect::<Result<_>>()?
-        };
-        let objectives: Vec<f64> = descents.iter().map(Descent::objective).collect();
-        let lowest = objectives.iter().copied().min_by(f64::total_cmp).expect("at least one start");
-        if !lowest.is_finite() {
-            return Err(Error::Numerical {
-                what: "scec",
-                problem: "the objective overflows: choose smaller alpha and beta".to_owned(),
-            });
+    /// One iteration of Algorithm 1.
+    fn step(&self, State { s, g, last, scratch }: &mut State, _: &Run) -> Result<Step> {
+        let (p, problem) = (self.scec, &self.problem);
+        let previous = s.clone();
+        for h in 0..problem.profiles().n_members() {
+            problem.improve(h, s, g, (p.inner_max_iter, p.inner_tol), scratch);
         }
-        let profiles = problem.profiles();
-        let terms = profiles.total_weight() * profiles.n_members() as f64;
-        let limit = lowest + SAME_OBJECTIVE * terms;
-        let best = objectives.iter().position(|&f| f <= limit).expect("the lowest is one of them");
-        let winner = descents.into_iter().nth(best).expect("the best is one of them");
-        Ok((winner, best, objectives))
+        let settled;
+        (*g, settled) = problem.advance(&previous, s, last, p.tol);
+        let change = if settled { 0.0 } else { f64::INFINITY };
+        Ok(Step { objective: problem.objective(s, g), change, moved: 1.0 })
+    }
+
+    fn margin(&self, _: f64) -> f64 {
+        let profiles = self.problem.profiles();
+        SAME_OBJECTIVE * profiles.total_weight() * profiles.n_members() as f64
+    }
+
+    fn finish(&self, state: State, _: &Run) -> Result<Consensus> {
+        let (profiles, k) = (self.problem.profiles(), self.scec.k);
+        let mut membership = self.problem.consensus(&state.s);
+        normalise_rows(&mut membership);
+        let labels: Vec<u32> =
+            membership.iter_rows().map(|row| first_of_largest(row) as u32).collect();
+        let correspondences = profiles.members().iter().map(|member| {
+            let mut s = state.s.select_rows(&member.clusters.clone().collect::<Vec<_>>());
+            normalise_rows(&mut s);
+            s
+        });
+        let mut wins = vec![false; k];
+        labels.iter().for_each(|&label| wins[label as usize] = true);
+        let effective = wins.iter().filter(|&&won| won).count();
+        let soft = soft_count(&membership, profiles.weights());
+        let mut consensus = Consensus::from_labels(labels, k);
+        consensus.correspondences = Some(correspondences.collect());
+        consensus.membership = Some(membership);
+        consensus.diagnostics.push("effective_clusters", Value::Integer(effective as i64));
+        consensus.diagnostics.push("soft_effective_clusters", Value::Number(soft));
+        Ok(consensus)
     }
 }
 
 impl ConsensusMethod for Scec {
     fn cost(&self, shape: &Shape) -> u64 {
         let (u, k, all) = (shape.u as u64, self.k as u64, shape.total_clusters as u64);
-        let starts = self.restarts as u64;
+        let starts = STATES_HELD.min(self.restarts as u64);
         let (per_start, overlaps) = if overlaps_pay(shape) {
             // Partial sums of up to sixteen chunks of profiles stand beside the overlaps.
             (4 * all * k, 17 * all * all)
@@ -270,81 +268,32 @@ impl ConsensusMethod for Scec {
     }
 
     fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let k = self.k;
         let (alpha, beta) = self.weights_for(profiles.total_weight())?;
         let with_overlaps = overlaps_pay(&Shape::of(profiles));
-        let problem = Problem::new(profiles, k, (alpha, beta), self.missing, with_overlaps);
-        run.check()?;
-        let (winner, restart, objectives) = self.best(&problem, start, run)?;
-
-        let mut membership = problem.consensus(&winner.s);
-        normalise_rows(&mut membership);
-        let labels: Vec<u32> =
-            membership.iter_rows().map(|row| first_of_largest(row) as u32).collect();
-        let correspondences = profiles.members().iter().map(|member| {
-            let mut s = winner.s.select_rows(&member.clusters.clone().collect::<Vec<_>>());
-            normalise_rows(&mut s);
-            s
-        });
-
-        let mut wins = vec![false; k];
-        labels.iter().for_each(|&label| wins[label as usize] = true);
-        let mut diagnostics = Diagnostics::default();
-        diagnostics.push("alpha", Value::Number(alpha));
-        diagnostics.push("beta", Value::Number(beta));
-        let effective = wins.iter().filter(|&&won| won).count();
-        diagnostics.push("effective_clusters", Value::Integer(effective as i64));
-        let soft = soft_count(&membership, profiles.weights());
-        diagnostics.push("soft_effective_clusters", Value::Number(soft));
-        diagnostics.push("restart", Value::Integer(restart as i64));
-        diagnostics.push("restart_objectives", Value::List(objectives));
-        Ok(Consensus {
-            labels,
-            k,
-            correspondences: Some(correspondences.collect()),
-            membership: Some(membership),
-            convergence: Convergence {
-                objective: Some(winner.objective()),
-                iterations: winner.trace.len(),
-                trace: winner.trace,
-                stop: winner.stop,
-            },
-            diagnostics,
-            ..Consensus::from_labels(Vec::new(), k)
-        })
-    }
-}
-
-/// Where one start led.
-struct Descent {
-    s: Matrix,
-    trace: Vec<f64>,
-    stop: Stop,
-}
-
-impl Descent {
-    fn objective(&self) -> f64 {
-        *self.trace.last().expect("at least one iteration")
+        let problem = Problem::new(profiles, self.k, (alpha, beta), self.missing, with_overlaps);
+        // The same start again is of no use unless the correspondences start elsewhere.
+        let once = start.is_some() && self.init == ScecStart::Uniform;
+        let restarts = if once { 1 } else { self.restarts };
+        let effort = Effort { tol: self.tol, ..Effort::new(restarts, self.max_iter) };
+        let mut consensus = solve(&Descent::new(self, problem, start, run), None, effort, run)?;
+        if !consensus.convergence.objective.is_some_and(f64::is_finite) {
+            return Err(Error::Numerical {
+                what: "scec",
+                problem: "the objective overflows: choose smaller alpha and beta".to_owned(),
+            });
+        }
+        consensus.diagnostics.push("alpha", Value::Number(alpha));
+        consensus.diagnostics.push("beta", Value::Number(beta));
+        Ok(consensus)
     }
 }
 
 /// $M$ as given by labels; uniform where there is none.
-fn start_from_labels(labels: &[u32], k: usize) -> Result<Matrix> {
-    let mut m = Matrix::zeros(labels.len(), k);
-    for (x, &label) in labels.iter().enumerate() {
-        match label {
-            MISSING => m.row_mut(x).fill(1.0 / k as f64),
-            label if (label as usize) < k => m[(x, label as usize)] = 1.0,
-            label => {
-                return Err(Error::Unsupported {
-                    method: "scec",
-                    what: format!("a start with {} clusters for k = {k}", label + 1),
-                    hint: "start from a clustering with at most k clusters".to_owned(),
-                });
-            }
-        }
-    }
-    Ok(m)
+fn start_from_labels(labels: &[u32], k: usize) -> Matrix {
+    Matrix::from_fn(labels.len(), k, |x, j| match labels[x] {
+        MISSING => 1.0 / k as f64,
+        label => f64::from(u8::from(label as usize == j)),
+    })
 }
 
 /// A random matrix with positive entries and rows of sum 1. An entry 0 would stay 0 for ever.

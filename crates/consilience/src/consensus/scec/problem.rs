@@ -22,8 +22,8 @@ use crate::consensus::method::Shape;
 use crate::ensemble::Profiles;
 use crate::linalg::Matrix;
 
-/// Profiles in a chunk of work, and the most for which threads are not worth waking.
-const SMALL: usize = 4096;
+/// Profiles in a chunk of work.
+const CHUNK: usize = 4096;
 
 /// An ensemble and the constants of objective (3).
 pub(super) struct Problem<'a> {
@@ -141,11 +141,6 @@ impl<'a> Problem<'a> {
         self.profiles
     }
 
-    /// Whether an iteration keeps just one thread busy, so that starts should run side by side.
-    pub(super) fn runs_on_one_thread(&self) -> bool {
-        self.overlaps.is_some() || self.profiles.len() <= SMALL
-    }
-
     /// Rule (6): the rows of $M$ for these correspondences.
     pub(super) fn consensus(&self, s: &Matrix) -> Matrix {
         let mut m = if self.fills {
@@ -156,10 +151,10 @@ impl<'a> Problem<'a> {
         let everywhere = self.sum_of_means(s);
         let constant = 1.0 / self.profiles.n_members() as f64;
         let k = self.k;
-        m.as_mut_slice().par_chunks_mut(SMALL * k).enumerate().for_each(|(chunk, rows)| {
+        m.as_mut_slice().par_chunks_mut(CHUNK * k).enumerate().for_each(|(chunk, rows)| {
             for (x, row) in rows.chunks_exact_mut(k).enumerate() {
                 let votes = self.inverse_votes.as_ref();
-                let inverse = votes.map_or(constant, |v| v[chunk * SMALL + x]);
+                let inverse = votes.map_or(constant, |v| v[chunk * CHUNK + x]);
                 row.iter_mut().zip(&everywhere).for_each(|(m, e)| *m = (*m + e) * inverse);
             }
         });

@@ -4,11 +4,8 @@
 // the closure that `pulp::Arch::dispatch` runs.
 #![allow(clippy::inline_always)]
 
+use crate::linalg::lanes::{LANES, Lane, add_scaled, total};
 use crate::linalg::{Matrix, vectorised};
-
-/// Rows are padded to whole lanes while they are updated. An entry of the padding is 0 and stays 0.
-const LANES: usize = 4;
-type Lane = [f64; LANES];
 
 /// What rule (10) knows of member $h$; $Q = (M^{(h)})^T W M^{(h)}$.
 pub(super) struct Rule<'a> {
@@ -23,7 +20,8 @@ pub(super) struct Rule<'a> {
     pub(super) filled: f64,
 }
 
-/// Buffers of [`Rule::improve`].
+/// Buffers of [`Rule::improve`]. Rows are padded to whole lanes while they are updated; an entry of the
+/// padding is 0 and stays 0.
 #[derive(Default)]
 pub(super) struct Scratch {
     s: Vec<Lane>,
@@ -102,7 +100,7 @@ impl Rule<'_> {
             for lane in row.iter() {
                 parts.iter_mut().zip(lane).for_each(|(part, s)| *part += s);
             }
-            let row_sum = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+            let row_sum = total(parts);
             for lane in 0..lanes {
                 for j in 0..LANES {
                     let old = row[lane][j];
@@ -126,9 +124,7 @@ fn off_diagonal_product(q: &Matrix, s: &[Lane], lanes: usize, out: &mut [Lane]) 
     out.fill([0.0; LANES]);
     for (out, q) in out.chunks_exact_mut(lanes).zip(q.iter_rows()) {
         for (&q, s) in q.iter().zip(s.chunks_exact(lanes)) {
-            for (out, s) in out.iter_mut().zip(s) {
-                out.iter_mut().zip(s).for_each(|(out, s)| *out += q * s);
-            }
+            add_scaled(out, q, s);
         }
     }
 }

@@ -1,13 +1,11 @@
 use proptest::prelude::*;
 
-use crate::rng::Rng;
-
-use super::reassign::Reassignment;
 use super::*;
-use crate::consensus::combine;
+use crate::consensus::outcome::{Convergence, Stop};
+use crate::consensus::{Settings, combine};
 use crate::ensemble::{Contingency, Ensemble, HardMember};
-use crate::linalg::Matrix;
 use crate::metrics::Information;
+use crate::rng::Rng;
 use crate::testing::{Kinds, dense_incidence, ensembles, hard_ensemble, profiles};
 
 /// (11) with $I$ by the book: over the objects a member labels, which are $n^q$ of $n$.
@@ -56,50 +54,40 @@ fn labels(u: usize, k: usize, draw: u64) -> Vec<u32> {
     (0..u).map(|_| rng.below(k) as u32).collect()
 }
 
-/// How visits are saved, besides computing the costs of all.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Saving {
-    Nothing,
-    Drift,
-    Screen,
-    ScreenAndDrift,
-    ScreenAndGlance,
-    ScreenAndLeads,
+impl Reassignment<'_> {
+    /// What profile `s` costs in every cluster, but for what is the same in all.
+    fn costs_of(&mut self, s: usize) -> Vec<f64> {
+        self.read(s);
+        self.price(self.labels[s] as usize);
+        self.costs.as_flattened()[..self.k].to_vec()
+    }
+
+    /// Whether a visit of profile `s` would end before its costs are computed.
+    fn is_settled(&mut self, s: usize) -> bool {
+        self.read(s);
+        self.surely_stays(s, self.labels[s] as usize)
+    }
+
+    /// The number of profiles that visits move.
+    fn moved_by(&mut self, order: &[u32]) -> usize {
+        let mut moved = Moved::default();
+        self.visit(order, &mut moved);
+        moved.profiles
+    }
 }
 
-use Saving::{Drift, Nothing, Screen, ScreenAndDrift, ScreenAndGlance, ScreenAndLeads};
-
 /// The labels after every pass.
-fn passes(
-    profiles: &Profiles,
-    omega: &[f64],
-    k: usize,
-    draw: u64,
-    saving: Saving,
-) -> Vec<Vec<u32>> {
+fn passes(profiles: &Profiles, omega: &[f64], k: usize, draw: u64, bounded: bool) -> Vec<Vec<u32>> {
     let start = labels(profiles.len(), k, draw);
     let mut search = Reassignment::new(profiles, omega, k, start);
-    if matches!(saving, Nothing | Drift) {
-        search = search.without_screen();
-    }
-    if matches!(saving, Drift | ScreenAndDrift) {
-        search.spare_visits();
-    }
-    if matches!(saving, ScreenAndGlance | ScreenAndLeads) {
-        search.begin_to_glance();
-    }
-    if saving == ScreenAndLeads {
-        search.keep_leads();
+    if bounded {
+        search.expect_few_moves();
     }
     let mut rng = Rng::new(draw, Stream::Order);
     (0..12)
         .map(|_| {
-            let order = rng.permutation(profiles.len());
-            order.chunks(5).for_each(|part| {
-                search.begin_epoch();
-                search.visit(part);
-            });
-            search.labels().to_vec()
+            search.moved_by(&rng.permutation(profiles.len()));
+            search.labels.clone()
         })
         .collect()
 }
@@ -145,7 +133,7 @@ proptest! {
         prop_assert!((search.objective() - before).abs() < 1e-12);
         for s in 0..profiles.len() {
             let own = labels[s] as usize;
-            let costs = search.costs(s);
+            let costs = search.costs_of(s);
             for c in 0..k {
                 labels[s] = c as u32;
                 let change = objective(&profiles, &omega, &labels) - before;
@@ -155,23 +143,20 @@ proptest! {
         }
     }
 
-    /// What is certain without computing the costs is what they say.
+    /// Who is known to stay without computing the costs stays; hard, soft, missing, weighted.
     #[test]
-    fn screening_agrees_with_the_costs(
-        ensemble in prop_oneof![ensembles(Kinds::PLAIN, 30, 4), ensembles(Kinds::HARD, 30, 4)],
-        k in 1..20usize, draw: u64,
+    fn bounds_agree_with_the_costs(
+        ensemble in ensembles(Kinds::ALL, 30, 4), k in 1..20usize, draw: u64,
     ) {
         let profiles = profiles(&ensemble);
-        let omega = vec![0.5; profiles.n_members()];
+        let omega = omega(profiles.n_members());
         let labels = labels(profiles.len(), k, draw);
-        let mut search = Reassignment::new(&profiles, &omega, k, labels);
+        let mut search = Reassignment::new(&profiles, &omega, k, labels.clone());
+        search.expect_few_moves();
         for s in 0..profiles.len() {
-            if let Some((best, lead)) = search.screened(s) {
-                let costs = search.costs(s);
-                let w = profiles.weights()[s];
-                for c in (0..k).filter(|&c| c != best) {
-                    prop_assert!(costs[c] - costs[best] >= w * lead - 1e-11);
-                }
+            if search.is_settled(s) {
+                let costs = search.costs_of(s);
+                prop_assert!(costs.iter().all(|&cost| cost >= costs[labels[s] as usize]));
             }
         }
     }
@@ -196,7 +181,7 @@ proptest! {
                 };
                 members.map(cost).sum::<f64>()
             };
-            let costs = search.costs(x);
+            let costs = search.costs_of(x);
             for c in 0..k {
                 prop_assert!(d_f(c) >= -1e-12);
                 prop_assert!((n * (d_f(c) - d_f(0)) - (costs[c] - costs[0])).abs() < 1e-11);
@@ -204,17 +189,14 @@ proptest! {
         }
     }
 
-    /// The visits left out, and the costs not computed, are those that would change nothing.
+    /// The costs not computed are those that would change nothing.
     #[test]
-    fn sparing_visits_changes_no_move(
-        ensemble in ensembles(Kinds::ALL, 25, 4), k in 1..6usize, draw: u64,
-    ) {
+    fn bounds_change_no_move(ensemble in ensembles(Kinds::ALL, 25, 4), k in 1..6usize, draw: u64) {
         let profiles = profiles(&ensemble);
         for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
-            let all = passes(&profiles, &omega, k, draw, Nothing);
-            for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance, ScreenAndLeads] {
-                prop_assert_eq!(&passes(&profiles, &omega, k, draw, how), &all);
-            }
+            let [all, bounded] =
+                [false, true].map(|bounded| passes(&profiles, &omega, k, draw, bounded));
+            prop_assert_eq!(all, bounded);
         }
     }
 
@@ -291,68 +273,33 @@ proptest! {
     }
 }
 
-/// Ensembles large enough for leads to last: whole numbers, and weights.
+/// Ensembles large enough for bounds to tell: whole numbers, and weights.
 #[test]
-fn sparing_visits_changes_no_move_in_large_ensembles() {
+fn bounds_change_no_move_in_large_ensembles() {
     for seed in 0..4 {
         for (profiles, k) in [(noisy(seed, false), 4), (noisy(seed, true), 5)] {
             for omega in [omega(profiles.n_members()), vec![1.0; profiles.n_members()]] {
-                let all = passes(&profiles, &omega, k, seed, Nothing);
-                for how in [Drift, Screen, ScreenAndDrift, ScreenAndGlance, ScreenAndLeads] {
-                    assert_eq!(passes(&profiles, &omega, k, seed, how), all);
-                }
+                let [all, bounded] =
+                    [false, true].map(|bounded| passes(&profiles, &omega, k, seed, bounded));
+                assert_eq!(all, bounded);
             }
         }
     }
 }
 
-/// Most visits need no logarithm.
+/// Nearly all that stay are told by bounds, also after moves.
 #[test]
-fn visits_are_screened() {
-    let profiles = noisy(1, false);
-    let omega = vec![1.0; profiles.n_members()];
-    let mut search = Reassignment::new(&profiles, &omega, 4, labels(profiles.len(), 4, 1));
-    let order: Vec<u32> = (0..profiles.len() as u32).collect();
-    while search.visit(&order) > 0 {}
-    let certain = (0..profiles.len()).filter(|&s| search.screened(s).is_some()).count();
-    assert!(certain > profiles.len() * 9 / 10, "{certain} of {}", profiles.len());
-}
-
-#[test]
-fn late_visits_are_spared() {
-    let profiles = noisy(1, false);
-    let omega = vec![1.0; profiles.n_members()];
-    let start = labels(profiles.len(), 4, 1);
-    let mut search = Reassignment::new(&profiles, &omega, 4, start);
-    search.spare_visits();
-    let order: Vec<u32> = (0..profiles.len() as u32).collect();
-    loop {
-        search.begin_epoch();
-        if search.visit(&order) == 0 {
-            break;
-        }
+fn late_visits_need_no_logarithm() {
+    for weighted in [false, true] {
+        let profiles = noisy(1, weighted);
+        let omega = omega(profiles.n_members());
+        let mut search = Reassignment::new(&profiles, &omega, 4, labels(profiles.len(), 4, 1));
+        search.expect_few_moves();
+        let order: Vec<u32> = (0..profiles.len() as u32).collect();
+        while search.moved_by(&order) > 0 {}
+        let told = order.iter().filter(|&&s| search.is_settled(s as usize)).count();
+        assert!(told > profiles.len() / 2, "{told} of {}", profiles.len());
     }
-    // Nothing moved in the last pass, so nearly all are known to stay.
-    let spared = order.iter().filter(|&&s| search.is_settled(s as usize)).count();
-    assert!(spared > profiles.len() / 2, "{spared} of {}", profiles.len());
-}
-
-/// Nearly all that stay are told at a glance, also after moves.
-#[test]
-fn late_visits_are_told_at_a_glance() {
-    let profiles = noisy(1, false);
-    let omega = vec![1.0; profiles.n_members()];
-    let start = labels(profiles.len(), 4, 1);
-    let mut search = Reassignment::new(&profiles, &omega, 4, start);
-    assert!(search.begin_to_glance());
-    let order: Vec<u32> = (0..profiles.len() as u32).collect();
-    while search.visit(&order) > 0 {}
-    let told = order.iter().filter(|&&s| search.is_settled(s as usize)).count();
-    assert!(told > profiles.len() / 2, "{told} of {}", profiles.len());
-    assert!(
-        !Reassignment::new(&noisy(1, true), &omega, 4, vec![0; noisy(1, true).len()])
-            .begin_to_glance()
-    );
 }
 
 #[test]
@@ -400,67 +347,34 @@ fn nothing_to_do_is_refused() {
     assert_eq!(error, "parameter `order` must be random or index, got sorted");
 }
 
-/// What no move of a profile improves, wherever its start was settled.
-#[test]
-fn a_start_on_a_sample_ends_in_a_local_optimum_of_all() {
-    for seed in 0..3 {
-        for profiles in [noisy(seed, false), noisy(seed, true)] {
-            let params = || Wmi::new(WmiVariant::Fuzzy, 4).sample(100);
-            let run = Run::new(seed);
-            let consensus = params().solve(&profiles, None, &run).unwrap();
-            let Convergence { objective: end, trace, stop, .. } = &consensus.convergence;
-            assert_eq!(*stop, Stop::Converged);
-            assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{trace:?}");
-            let omega = vec![1.0; profiles.n_members()];
-            let end = end.unwrap();
-            assert!((objective(&profiles, &omega, &consensus.labels) - end).abs() < 1e-12);
-            let mut search = Reassignment::new(&profiles, &omega, 4, consensus.labels.clone());
-            for s in 0..profiles.len() {
-                let costs = search.costs(s);
-                let own = costs[consensus.labels[s] as usize];
-                assert!(costs.iter().all(|cost| own <= cost + 1e-8 * profiles.total_weight()));
-            }
-            // Not worse than random starts on all, but for luck.
-            let all = params().sample(0).solve(&profiles, None, &run).unwrap();
-            assert!(end > 0.98 * all.convergence.objective.unwrap());
-        }
-    }
-}
-
-/// Every profile goes where its labels are most common in the sample, and the sample stays.
+/// Every profile goes where its labels are most common in the sample.
 #[test]
 fn a_sample_says_where_the_others_begin() {
-    let (k, points) = (4, 100);
+    let (k, run) = (4, Run::new(1).threads(1));
+    let params = Wmi::new(WmiVariant::Weighted, k);
     for weighted in [false, true] {
         let all = noisy(1, weighted);
         let omega = omega(all.n_members());
-        let sample = Sample::new(&all, points, k).expect("many profiles");
-        assert_eq!(sample.profiles.total_weight(), points as f64);
-        assert!(sample.profiles.len() < all.len());
-        let chosen = labels(sample.profiles.len(), k, 1);
-        let extended = sample.extend(&all, &omega, &chosen, k);
-
-        let mass = |q: usize, j: Option<usize>, c: usize| -> f64 {
-            let inside = |s: &usize| {
-                let label = sample.profiles.label(*s, q);
-                chosen[*s] as usize == c && label.is_some() && (j.is_none() || label == j)
-            };
-            (0..chosen.len()).filter(inside).map(|s| sample.profiles.weights()[s]).sum::<f64>()
-                + 0.5
+        let some = sample(&all, k, 100).expect("many profiles");
+        let on = |profiles| Problem { profiles, params: &params, omega: &omega, start: None };
+        let (of_all, of_some) = (on(&all), on(&some));
+        let extended = |labels: &[u32]| {
+            let search = of_some.search(labels.to_vec(), run.rng(Stream::Data));
+            of_all.extend(&of_some, search, &run).unwrap().reassignment.labels
         };
+        let chosen = labels(some.len(), k, 1);
         // Nobody begins where nobody of the sample is.
         let in_two: Vec<u32> = chosen.iter().map(|label| label % 2).collect();
-        assert!(sample.extend(&all, &omega, &in_two, k).iter().all(|&label| label < 2));
-        let mut kept = 0;
-        for s in 0..all.len() {
-            let same = |t: &usize| {
-                (0..omega.len()).all(|q| sample.profiles.label(*t, q) == all.label(s, q))
+        assert!(extended(&in_two).iter().all(|&label| label < 2));
+        let half = 0.5 * some.total_weight() / some.len() as f64;
+        let mass = |q: usize, j: Option<usize>, c: usize| -> f64 {
+            let inside = |s: &usize| {
+                let label = some.label(*s, q);
+                chosen[*s] as usize == c && label.is_some() && (j.is_none() || label == j)
             };
-            if let Some(t) = (0..chosen.len()).find(same) {
-                assert_eq!(extended[s], chosen[t]);
-                kept += 1;
-                continue;
-            }
+            (0..chosen.len()).filter(inside).map(|s| some.weights()[s]).sum::<f64>() + half
+        };
+        for (s, label) in extended(&chosen).into_iter().enumerate() {
             let cost = |c: usize| -> f64 {
                 let of_member = |(q, omega): (usize, &f64)| {
                     omega * (mass(q, None, c) / mass(q, all.label(s, q), c)).ln()
@@ -469,24 +383,45 @@ fn a_sample_says_where_the_others_begin() {
             };
             let costs: Vec<f64> = (0..k).map(cost).collect();
             let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
-            assert!(costs[extended[s] as usize] <= least + 1e-12);
+            assert!(costs[label as usize] <= least + 1e-12);
         }
-        assert_eq!(kept, chosen.len());
+    }
+}
+
+/// Below a thousand objects, what starts on a sample ends where no move of a profile improves it.
+#[test]
+fn a_start_on_a_sample_ends_in_a_local_optimum_of_all() {
+    for seed in 0..3 {
+        let profiles = noisy(seed, false);
+        let params = || Wmi::new(WmiVariant::Fuzzy, 4).sample(100);
+        let run = Run::new(seed);
+        let consensus = params().solve(&profiles, None, &run).unwrap();
+        assert_eq!(consensus.diagnostics.get("still_moving"), Some(&Value::Number(0.0)));
+        let Convergence { objective: end, trace, stop, .. } = &consensus.convergence;
+        assert_eq!(*stop, Stop::Converged);
+        assert!(trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{trace:?}");
+        let omega = vec![1.0; profiles.n_members()];
+        let end = end.unwrap();
+        assert!((objective(&profiles, &omega, &consensus.labels) - end).abs() < 1e-12);
+        let mut search = Reassignment::new(&profiles, &omega, 4, consensus.labels.clone());
+        for s in 0..profiles.len() {
+            let costs = search.costs_of(s);
+            let own = costs[consensus.labels[s] as usize];
+            assert!(costs.iter().all(|cost| own <= cost + 1e-8 * profiles.total_weight()));
+        }
+        // Not worse than random starts on all, but for luck.
+        let all = params().sample(0).solve(&profiles, None, &run).unwrap();
+        assert!(end > 0.98 * all.convergence.objective.unwrap());
     }
 }
 
 #[test]
-fn few_profiles_and_given_starts_are_not_sampled() {
+fn given_starts_are_not_sampled() {
     let profiles = noisy(1, false);
-    assert!(Sample::new(&profiles, profiles.len(), 4).is_none());
-    // Four clusters need more than are asked for; a thousand more than there are.
-    assert!(Sample::new(&profiles, 30, 4).is_some_and(|sample| sample.profiles.len() >= 40));
-    assert!(Sample::new(&profiles, 30, 1000).is_none());
-    let fit = |sample: usize, start: Option<&[u32]>| {
-        let method = Wmi::new(WmiVariant::Hard, 4).sample(sample);
-        method.solve(&profiles, start, &Run::new(1)).unwrap()
-    };
-    assert_eq!(fit(0, None).labels, fit(5000, None).labels);
     let start = labels(profiles.len(), 4, 2);
-    assert_eq!(fit(0, Some(&start)).labels, fit(100, Some(&start)).labels);
+    let fit = |sample: usize| {
+        let method = Wmi::new(WmiVariant::Hard, 4).sample(sample);
+        method.solve(&profiles, Some(&start), &Run::new(1)).unwrap()
+    };
+    assert_eq!(fit(0).labels, fit(100).labels);
 }

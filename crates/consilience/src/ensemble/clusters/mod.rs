@@ -13,15 +13,14 @@
 pub(crate) mod contingency;
 pub(crate) mod factor;
 mod gram;
-mod lanes;
 mod products;
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::ensemble::clusters::lanes::Aligned;
 use crate::ensemble::profiles::Profiles;
+use crate::linalg::lanes::Aligned;
 
 /// Profiles in a chunk. Large enough that a chunk's $K \times c$ partial sums are cheap beside it.
 const CHUNK: usize = 8192;

@@ -5,31 +5,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::ensemble::clusters::CHUNK;
-use crate::ensemble::clusters::lanes::{Aligned, LANES, Lane, Wide};
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
 use crate::ensemble::profiles::tally::tally;
-use crate::linalg::{Matrix, vectorised};
-
-/// Calls `$kernel::<B, _>($args, at)` for the lanes `at..at + B` of rows that are `$lanes` lanes long.
-macro_rules! by_lanes {
-    ($lanes:expr, $kernel:ident($($args:expr),*)) => {
-        let mut at = 0;
-        while at < $lanes {
-            match $lanes - at {
-                1 => $kernel::<1, _>($($args,)* at),
-                2 => $kernel::<2, _>($($args,)* at),
-                3 => $kernel::<3, _>($($args,)* at),
-                4 => $kernel::<4, _>($($args,)* at),
-                5 => $kernel::<5, _>($($args,)* at),
-                6 => $kernel::<6, _>($($args,)* at),
-                7 => $kernel::<7, _>($($args,)* at),
-                _ => $kernel::<8, _>($($args,)* at),
-            }
-            at += ($lanes - at).min(8);
-        }
-    };
-}
+use crate::linalg::lanes::{Aligned, LANES, Lane, Wide};
+use crate::linalg::{Matrix, by_lanes, vectorised};
 
 impl Profiles {
     /// $\sum_s a_s h_s x_s^T$, the $K \times c$ sums of the rows of `x` over every cluster, each row
@@ -153,9 +133,10 @@ impl Profiles {
         }
     }
 
-    /// What the two steps of a mixture model need, in one sweep: `answer(s, row, rest)` is given the
-    /// row $b^T + (H Y)_s$ of every profile $s$, turns it into another, $a_s$, adds to the `n_rest`
-    /// numbers of `rest` what it likes, and returns a weight $v_s$. The result is
+    /// What the two steps of a mixture model need, in one sweep: `answer(s, own, row, rest)` is given
+    /// the row $b^T + (H Y)_s$ of every profile $s$, turns it into another, $a_s$, may change the
+    /// profile's share of `own`, adds to the `n_rest` numbers of `rest` what it likes, and returns a
+    /// weight $v_s$. The result is
     /// $\sum_s v_s h_s a_s^T$, $K \times c$, and `rest` over all profiles.
     ///
     /// Rows are padded to whole lanes of four, with what `b` has beyond $c$, else with zeros; what
@@ -168,24 +149,6 @@ impl Profiles {
     ///
     /// If `y` does not have one row per cluster, or `b` not one number per column of `y`.
     pub(crate) fn answered_sums(
-        &self,
-        y: &Matrix,
-        b: &[f64],
-        n_rest: usize,
-        answer: impl Fn(usize, &mut [f64], &mut [f64]) -> f64 + Sync,
-    ) -> (Matrix, Vec<f64>) {
-        self.answered_sums_with(
-            (y, b),
-            &mut [],
-            n_rest,
-            #[inline(always)]
-            |s, _, row, rest| answer(s, row, rest),
-        )
-    }
-
-    /// [`answered_sums`](Self::answered_sums) with numbers that every profile has of its own, as many
-    /// as there are in `own` per profile: `answer(s, own, row, rest)` may read and change them.
-    pub(crate) fn answered_sums_with(
         &self,
         (y, b): (&Matrix, &[f64]),
         own: &mut [f64],
@@ -404,7 +367,7 @@ mod tests {
             profiles.for_each_spread(0..u, &y, |s, row| visited.row_mut(s).copy_from_slice(row));
             prop_assert!(close(&visited, &|s, j| spread[(s, j)]));
             let b: Vec<f64> = (0..c).map(|j| j as f64 / 3.0).collect();
-            let (answered, rest) = profiles.answered_sums(&y, &b, 1, |s, row, rest| {
+            let (answered, rest) = profiles.answered_sums((&y, &b), &mut [], 1, |s, _, row, rest| {
                 row.iter_mut().for_each(|x| *x *= *x);
                 rest[0] += w[s];
                 w[s]
@@ -436,11 +399,12 @@ mod tests {
         let products = |threads| {
             Run::new(0).threads(threads).install(|| {
                 let sums = profiles.group_sums(&x, &scale);
-                let answered = profiles.answered_sums(&sums, &[0.5; 3], 1, |s, row, rest| {
-                    row.iter_mut().for_each(|x| *x = x.abs().sqrt());
-                    rest[0] += row[1];
-                    scale[s]
-                });
+                let answered =
+                    profiles.answered_sums((&sums, &[0.5; 3]), &mut [], 1, |s, _, row, rest| {
+                        row.iter_mut().for_each(|x| *x = x.abs().sqrt());
+                        rest[0] += row[1];
+                        scale[s]
+                    });
                 let weights = profiles.cluster_weights();
                 (profiles.spread(&sums), profiles.gram(&scale), weights, answered, sums)
             })

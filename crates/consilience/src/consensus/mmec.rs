@@ -22,14 +22,8 @@
 //! * *Restarts.* The paper takes one run; the best of ten by likelihood is far better when there
 //!   are many members. The last of several is not random but from k-means of the rows of labels: with
 //!   many components random ones often leave two clusters together.
-//! * *Starts on a sample.* Of more than 8,192 profiles (20 a cluster, if that is more; and unless a
-//!   few have nearly all the weight) restarts are run on a systematic sample of as many
-//!   by weight, each until a step gains less than ten times `tol`, and only the best goes on with all,
-//!   from tables mixed with a thousandth of the members' own shares lest a label that the sample lacks
-//!   be impossible. Most of its steps look at the 8,192 heaviest profiles and take the sums of the
-//!   others as they were (R. M. Neal, G. E. Hinton, 1998). Where these steps gain no more all are
-//!   visited; it ends when the likelihood at a visit is hardly above that at the last one, by `tol`. So
-//!   an iteration is then a visit to all, and the restarts' likelihoods are those of the sample.
+//! * *Starts on a sample*, as for all methods here, go on from tables mixed with a thousandth of the
+//!   members' own shares, lest a label that the sample lacks be impossible.
 //! * *Soft members* count fractionally: $\prod_q \prod_l \theta_q[m, l]^{p_{iql}}$.
 //!
 //! # Beside published figures
@@ -51,18 +45,16 @@
 //!
 //! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u (k + r) + K k)$.
 
-mod visits;
-
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
-use crate::base::{FITS_HELD, RowKMeans, Rows, best_of_restarts, grouped};
+use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, solve};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
+use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params, words};
-use crate::ensemble::{Profiles, argmax, heaviest, sample_for};
+use crate::consensus::row_kmeans::{MixtureStarts, RowKMeans, Rows};
+use crate::ensemble::{Profiles, argmax};
 use crate::error::Result;
+use crate::linalg::lanes::{LANES, largest, total};
 use crate::linalg::{Matrix, exp_branchless, ln_branchless, vectorised};
 use crate::rng::Stream;
 use crate::run::Run;
@@ -70,22 +62,12 @@ use crate::run::Run;
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 4096;
 
-/// Numbers handled together.
-const LANES: usize = 4;
-
 /// Below this share of all weight a component has no opinion on a member: its row of the table is
 /// uniform.
 const NO_MASS: f64 = 1e-12;
 
-/// All profiles take part in every restart and step; above, a sample of so many, and the heaviest.
-const STARTED: usize = 8192;
-
-/// On a sample restarts stop at so many times `tol`: what they find is but a start.
-const SAMPLE_TOL: f64 = 10.0;
-
-/// How much of an object's responsibility a given start leaves to the other components. Exact
-/// zeros would make the start a fixed point.
-const START_BLUR: f64 = 0.1;
+/// How much of the tables found on a sample is replaced by the shares of the members' clusters.
+const BLUR: f64 = 1e-3;
 
 /// What there is to know about MMEC.
 pub(super) static INFO: MethodInfo = MethodInfo {
@@ -113,6 +95,8 @@ params! {
         max_iter: usize = 200, at_least(1.0);
         /// Stop when a step gains less than this, relative to the log-likelihood.
         tol: f64 = 1e-6, at_least(0.0);
+        /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
+        sample: usize = SAMPLE, at_least(0.0);
         /// Leave missing labels out of the sums, or fill them in by their expectation.
         missing: MissingLabels = MissingLabels::Observed;
     }
@@ -130,77 +114,98 @@ words! {
 
 impl ConsensusMethod for Mmec {
     fn cost(&self, shape: &Shape) -> u64 {
-        // The responsibilities that every run starts from, and tables with their partial sums; the
-        // heaviest profiles and the rest.
-        let k = self.k as u64;
-        let fits =
-            8 * k * FITS_HELD * (shape.u as u64 + 20 * shape.total_clusters as u64) + shape.copy();
+        // The responsibilities that every run starts from, labels, and tables with their partial sums.
+        let (u, k) = (shape.u as u64, self.k as u64);
+        let fits = 8 * STATES_HELD * (u * (k + 1) + 20 * k * shape.total_clusters as u64);
         fits.max(RowKMeans::cost(Rows::Labels, shape.u, shape.total_clusters, self.k))
     }
 
     fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
-        let alone = profiles.only_member_that_parts(self.k);
-        let start = start.or(alone.as_deref());
-        let restarts = if start.is_some() { 1 } else { self.restarts };
-        let some = match start {
-            Some(_) => Cow::Borrowed(profiles),
-            None => sample_for(self.k, profiles, STARTED),
-        };
-        let on_sample = matches!(some, Cow::Owned(_));
-        let tol = if on_sample { SAMPLE_TOL * self.tol } else { self.tol };
-        let by_kmeans = if restarts > 1 || on_sample {
-            Some(grouped(&some, self.k, restarts, run)?)
-        } else {
-            None
-        };
-        let climb = |restart: usize| {
-            let responsibilities = match (start, &by_kmeans) {
-                (Some(labels), _) => self.blurred(labels),
-                (None, Some(labels)) if restart == restarts - 1 => self.blurred(labels),
-                _ => self.drawn(some.len(), run, restart),
-            };
-            self.climb(&some, Mixture::of(&responsibilities, &some), tol, run)
-        };
-        let (mut best, likelihoods) =
-            best_of_restarts("mixture model", restarts, run, climb, Fit::likelihood)?;
-        if on_sample {
-            let parts = heaviest(profiles, STARTED).map(|part| part.profiles);
-            let mixture = best.mixture.blurred(profiles);
-            best = self.climb_by_visits(profiles, mixture, &parts, run)?;
+        let p = self;
+        let starts = MixtureStarts::new(profiles, p.k, (p.sample, p.restarts), start, run)?;
+        let on = |profiles| Problem { profiles, params: p, starts: &starts };
+        let some = starts.some.as_ref().map(on);
+        let effort = Effort { tol: p.tol, ..Effort::new(starts.restarts, p.max_iter) };
+        solve(&on(profiles), some.as_ref().zip(starts.some.as_ref()), effort, run)
+    }
+}
+
+/// The mixture of certain profiles.
+struct Problem<'a> {
+    profiles: &'a Profiles,
+    params: &'a Mmec,
+    starts: &'a MixtureStarts<'a>,
+}
+
+/// A mixture on its way.
+struct State {
+    mixture: Mixture,
+    /// What the mixture makes of the profiles, once it has looked at them.
+    expectation: Option<Expectation>,
+    /// The most probable component of every profile.
+    labels: Vec<f64>,
+}
+
+impl State {
+    fn new(mixture: Mixture, profiles: &Profiles) -> Self {
+        State { mixture, expectation: None, labels: vec![-1.0; profiles.len()] }
+    }
+}
+
+impl Solver for Problem<'_> {
+    type State = State;
+    const STAGE: &'static str = "mixture model";
+
+    fn start(&self, restart: usize, run: &Run) -> Result<State> {
+        let (k, u) = (self.params.k, self.profiles.len());
+        let shares = self.starts.shares(k, restart);
+        let responsibilities = shares.unwrap_or_else(|| drawn(u, k, run, restart));
+        Ok(State::new(Mixture::of(&responsibilities, self.profiles), self.profiles))
+    }
+
+    /// The maximisation step, unless it is the first, and the expectation step.
+    fn step(&self, state: &mut State, _: &Run) -> Result<Step> {
+        let mut last = f64::NEG_INFINITY;
+        if let Some(e) = &state.expectation {
+            let old = (self.params.missing == MissingLabels::Expected).then_some(&state.mixture);
+            last = e.likelihood;
+            state.mixture = Mixture::maximising(e, self.profiles, old);
         }
-        let membership = best.mixture.responsibilities(profiles);
+        let (e, moved) = state.mixture.expectation(self.profiles, &mut state.labels);
+        let step = Step::of_gain(e.likelihood, last, moved / self.profiles.total_weight());
+        state.expectation = Some(e);
+        Ok(step)
+    }
+
+    fn score(&self, _: &State, likelihood: f64) -> f64 {
+        likelihood
+    }
+
+    fn extend(&self, _: &Self, state: State, _: &Run) -> Result<State> {
+        Ok(State::new(state.mixture.blurred(self.profiles), self.profiles))
+    }
+
+    fn finish(&self, state: State, _: &Run) -> Result<Consensus> {
+        let membership = state.mixture.responsibilities(self.profiles);
         let winner = |row: &[f64]| argmax(row).expect("k >= 1");
         let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
-        let confidence = membership.iter_rows().map(|row| row[winner(row)]).collect();
-        let mut diagnostics = Diagnostics::default();
-        diagnostics.push("mixing_weights", Value::List(best.mixture.alpha.clone()));
-        diagnostics.push("restart_log_likelihoods", Value::List(likelihoods));
-        Ok(Consensus {
-            confidence,
-            membership: Some(membership),
-            convergence: Convergence {
-                objective: Some(best.likelihood()),
-                iterations: best.trace.len(),
-                trace: best.trace,
-                stop: best.stop,
-            },
-            diagnostics,
-            ..Consensus::from_labels(labels, self.k)
-        })
+        let mut consensus = Consensus::from_labels(labels, self.params.k);
+        consensus.confidence = membership.iter_rows().map(|row| row[winner(row)]).collect();
+        consensus.membership = Some(membership);
+        consensus.diagnostics.push("mixing_weights", Value::List(state.mixture.alpha));
+        Ok(consensus)
     }
 }
 
-/// A run of the iteration, whole.
-struct Fit {
-    mixture: Mixture,
-    trace: Vec<f64>,
-    stop: Stop,
-}
-
-impl Fit {
-    fn likelihood(&self) -> f64 {
-        *self.trace.last().expect("at least one step")
+/// Random responsibilities: uniform numbers, rows brought to sum 1.
+fn drawn(u: usize, k: usize, run: &Run, restart: usize) -> Matrix {
+    let mut rng = run.rng(Stream::Restart(restart as u64));
+    let mut r = Matrix::from_vec(u, k, (0..u * k).map(|_| rng.unit()).collect());
+    for s in 0..u {
+        let sum: f64 = r.row(s).iter().sum();
+        r.row_mut(s).iter_mut().for_each(|x| *x /= sum);
     }
+    r
 }
 
 /// The model: `alpha[m]`, and `log_theta[(c, m)]` for every cluster `c` of all members, so that a
@@ -217,48 +222,6 @@ struct Expectation {
     by_cluster: Matrix,
     by_component: Vec<f64>,
     likelihood: f64,
-}
-
-impl Mmec {
-    /// Random responsibilities: uniform numbers, rows brought to sum 1.
-    fn drawn(&self, u: usize, run: &Run, restart: usize) -> Matrix {
-        let mut rng = run.rng(Stream::Restart(restart as u64));
-        let mut r = Matrix::from_vec(u, self.k, (0..u * self.k).map(|_| rng.unit()).collect());
-        for s in 0..u {
-            let sum: f64 = r.row(s).iter().sum();
-            r.row_mut(s).iter_mut().for_each(|x| *x /= sum);
-        }
-        r
-    }
-
-    /// Responsibilities near a given clustering; labels past k share the last component.
-    fn blurred(&self, labels: &[u32]) -> Matrix {
-        let k = self.k;
-        Matrix::from_fn(labels.len(), k, |s, m| {
-            let own = (labels[s] as usize).min(k - 1) == m;
-            START_BLUR / k as f64 + if own { 1.0 - START_BLUR } else { 0.0 }
-        })
-    }
-
-    /// Steps from `mixture` on, until one gains less than `tol`.
-    fn climb(&self, profiles: &Profiles, mut mixture: Mixture, tol: f64, run: &Run) -> Result<Fit> {
-        let mut trace: Vec<f64> = Vec::new();
-        let mut stop = Stop::MaxIterations;
-        while trace.len() < self.max_iter {
-            run.check()?;
-            let expectation = mixture.expectation(profiles);
-            let last = trace.last().copied();
-            trace.push(expectation.likelihood);
-            let gain = last.map_or(f64::INFINITY, |last| expectation.likelihood - last);
-            if gain <= tol * expectation.likelihood.abs() {
-                stop = Stop::Converged;
-                break;
-            }
-            let old = (self.missing == MissingLabels::Expected).then_some(&mixture);
-            mixture = Mixture::maximising(&expectation, profiles, old);
-        }
-        Ok(Fit { mixture, trace, stop })
-    }
 }
 
 impl Mixture {
@@ -302,27 +265,44 @@ impl Mixture {
         self.alpha.iter().map(|a| a.ln()).collect()
     }
 
-    /// The expectation step and the sums that the maximisation step needs, in one pass.
-    fn expectation(&self, profiles: &Profiles) -> Expectation {
+    /// The expectation step and the sums that the maximisation step needs, in one pass; with the weight
+    /// of the profiles that changed their most probable component.
+    fn expectation(&self, profiles: &Profiles, labels: &mut [f64]) -> (Expectation, f64) {
         let (k, weights) = (self.alpha.len(), profiles.weights());
         // Components that there are not are impossible.
         let mut log_alpha = self.log_alpha();
         log_alpha.resize(k.next_multiple_of(LANES), f64::NEG_INFINITY);
         let (by_cluster, mut by_component) = profiles.answered_sums(
-            &self.log_theta,
-            &log_alpha,
-            k + 1,
+            (&self.log_theta, &log_alpha),
+            labels,
+            k + 2,
             #[inline(always)]
-            |s, row, rest| {
-                let (w, likelihood) = (weights[s], share_out(row));
+            |s, label, row, rest| {
+                let (w, (likelihood, most)) = (weights[s], share_out(row));
                 let (components, rest) = rest.split_at_mut(k);
                 components.iter_mut().zip(&*row).for_each(|(sum, r)| *sum += w * r);
                 rest[0] += w * likelihood;
+                let winner = row.iter().position(|&r| r == most).unwrap_or(0) as f64;
+                rest[1] += if label[0] == winner { 0.0 } else { w };
+                label[0] = winner;
                 w
             },
         );
-        let likelihood = by_component.pop().expect("the last is the likelihood");
-        Expectation { by_cluster, by_component, likelihood }
+        let moved = by_component.pop().expect("the last is what moved");
+        let likelihood = by_component.pop().expect("the likelihood is before that");
+        (Expectation { by_cluster, by_component, likelihood }, moved)
+    }
+
+    /// The model mixed with a little of the members' own shares: no label is impossible.
+    fn blurred(&self, profiles: &Profiles) -> Self {
+        let mut log_theta = self.log_theta.clone();
+        for (c, share) in profiles.cluster_shares().into_iter().enumerate() {
+            let row = log_theta.row_mut(c).iter_mut();
+            row.for_each(|x| *x = ((1.0 - BLUR) * x.exp() + BLUR * share).ln());
+        }
+        let even = BLUR / self.alpha.len() as f64;
+        let alpha = self.alpha.iter().map(|a| (1.0 - BLUR) * a + even).collect();
+        Mixture { alpha, log_theta }
     }
 
     fn responsibilities(&self, profiles: &Profiles) -> Matrix {
@@ -349,17 +329,11 @@ impl Mixture {
 }
 
 /// Turns logarithms of joint probabilities, padded to whole lanes with $-\infty$, into
-/// responsibilities; the log-likelihood.
+/// responsibilities; the log-likelihood, and the largest responsibility.
 #[inline(always)]
-fn share_out(row: &mut [f64]) -> f64 {
+fn share_out(row: &mut [f64]) -> (f64, f64) {
     let lanes = row.as_chunks_mut::<LANES>().0;
-    let mut tops = [f64::NEG_INFINITY; LANES];
-    for lane in &*lanes {
-        for l in 0..LANES {
-            tops[l] = if lane[l] > tops[l] { lane[l] } else { tops[l] };
-        }
-    }
-    let top = tops[0].max(tops[1]).max(tops[2].max(tops[3]));
+    let top = largest(lanes);
     let mut sums = [0.0; LANES];
     for lane in &mut *lanes {
         for l in 0..LANES {
@@ -367,10 +341,11 @@ fn share_out(row: &mut [f64]) -> f64 {
             sums[l] += lane[l];
         }
     }
-    let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    let sum = total(sums);
     let share = 1.0 / sum;
     lanes.iter_mut().for_each(|lane| lane.iter_mut().for_each(|x| *x *= share));
-    top + ln_branchless(sum)
+    // The exponential of 0 is 1.
+    (top + ln_branchless(sum), share)
 }
 
 #[cfg(test)]

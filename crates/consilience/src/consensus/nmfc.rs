@@ -42,12 +42,9 @@
 //!   exact 0 would never move. The papers leave the start open. `init=random`
 //!   starts at random instead and keeps the start whose partition $Y$ has the least
 //!   $\lVert S - Y Y^T \rVert^2$; give it more iterations.
-//! * *Starts on a sample.* Of more than 4,096 profiles (20 a cluster, if that is more; and unless a
-//!   few have nearly all the weight) a systematic sample of as many by weight is clustered by k-means
-//!   and followed until labels stand still or for seven eighths of `max_iter`; then all, until a step
-//!   changes the labels of at most a thousandth of the objects or for an eighth of `max_iter`. A row of
-//!   $Q$ begins about where the rule leaves it alone, given the sample's $X$ and $X^T X$, and once more
-//!   given those of all. Not with `weighted`: weights would learn the sample's noise.
+//! * *Starts on a sample*, as for all methods here, go on with rows of $Q$ about where the rule leaves them
+//!   alone, given the sample's $X$ and $X^T X$, and once more given those of all. Not with `weighted`:
+//!   weights would learn the sample's noise.
 //! * *Missing labels.* An object that a member does not label is together with none there.
 //!
 //! # Cost
@@ -55,18 +52,21 @@
 //! Time $O(t u (r k + k^2))$ for $t$ steps and that of k-means on the rows of $S$, $O(u r^2 +
 //! t' (u r k + K^2 k))$; memory $O(K^2 + u k + K k)$.
 
-mod rule;
+// The rule for a row is compiled for the machine's wide registers only where it is inlined into the closure
+// that `vectorised` runs.
+#![allow(clippy::inline_always)]
 
 use rayon::prelude::*;
 
-use self::rule::{LANES, TINY, add_square, apply_rule, padded, settle};
-use crate::base::{Effort, FITS_HELD, RowKMeans, Rows, best_of_restarts};
+use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, sample, solve};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
-use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params, words};
-use crate::ensemble::{MISSING, Profiles, argmax, drawn_for};
-use crate::error::{Error, Result};
-use crate::linalg::{Matrix, minimise_on_simplex, product};
+use crate::consensus::row_kmeans::{RowKMeans, Rows};
+use crate::ensemble::{Profiles, argmax};
+use crate::error::Result;
+use crate::linalg::lanes::{LANES, Wide, add_scaled};
+use crate::linalg::{Matrix, minimise_on_simplex, product, unrolled};
 use crate::rng::Stream;
 use crate::run::Run;
 
@@ -101,17 +101,16 @@ params! {
         restarts: usize = 10, at_least(1.0);
         /// Largest number of steps; random starts want 500.
         max_iter: usize = 200, at_least(1.0);
+        /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
+        sample: usize = SAMPLE, at_least(0.0);
     }
 }
 
 /// What an object's entry in another cluster than its own starts with, against 1 in its own.
 const BLUR: f64 = 0.05;
 
-/// All profiles take part in every step; above, first a sample of so many.
-const STARTED: usize = 4096;
-
-/// One step in so many is kept for all profiles.
-const LAST: usize = 8;
+/// Labels must have stood still for so many steps; after so many, weights are learned anew.
+const STILL: usize = 20;
 
 /// Turns over the entries of a row that is to begin where the rule leaves it alone: given the sums of a
 /// sample, then those over all.
@@ -122,6 +121,12 @@ const ROUNDS: usize = 300;
 
 /// Profiles of one unit of parallel work.
 const CHUNK: usize = 512;
+
+/// After a sample a row of $Q$ ends with at least this share of its largest entry.
+const FAINT: f64 = 1e-4;
+
+/// Keeps denominators from 0.
+const TINY: f64 = 1e-16;
 
 words! {
     /// Where NMFC starts.
@@ -140,7 +145,7 @@ impl ConsensusMethod for Nmfc {
             NmfcInit::ConsensusRows => {
                 RowKMeans::cost(Rows::Coassociation, shape.u, shape.total_clusters, self.k)
             }
-            NmfcInit::Random => 8 * FITS_HELD * (4 * u * k + 20 * all * k),
+            NmfcInit::Random => 8 * STATES_HELD * (4 * u * k + 20 * all * k),
         };
         start + 8 * (all * all + 6 * u * k + 20 * all * k)
     }
@@ -148,149 +153,15 @@ impl ConsensusMethod for Nmfc {
     fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let p = self;
         run.check()?;
-        let problem = Problem::new(profiles, p.k);
-        let won = match (start, p.init) {
-            (Some(labels), _) => {
-                check_start(labels, p.k)?;
-                self.descend(&problem, &problem.blurred(labels), run)?
-            }
-            (None, NmfcInit::ConsensusRows) => match drawn_for(p.k, profiles, STARTED) {
-                Some(part) if !p.weighted => self.descend_by_sample(&problem, part, run)?,
-                _ => self.descend(&problem, &self.kmeans(&problem, run)?, run)?,
-            },
-            (None, NmfcInit::Random) => {
-                let descend = |i: usize| {
-                    let mut rng = run.rng(Stream::Restart(i as u64));
-                    // An exact 0 would stay 0 for ever.
-                    let drawn = (0..profiles.len() * p.k).map(|_| rng.unit() + 1e-3).collect();
-                    let drawn = Matrix::from_vec(profiles.len(), p.k, drawn);
-                    let found = self.descend(&problem, &drawn, run)?;
-                    Ok((-problem.misfit(&found.labels, &found.state.a), found))
-                };
-                let of = |found: &(f64, Descent)| found.0;
-                best_of_restarts("factorising", p.restarts, run, descend, of)?.0.1
-            }
-        };
-        let membership = won.state.memberships(p.k);
-        let mut consensus = Consensus::from_labels(won.labels, p.k);
-        consensus.membership = Some(membership);
-        consensus.convergence = Convergence {
-            objective: won.trace.last().copied(),
-            iterations: won.trace.len(),
-            trace: won.trace,
-            stop: won.stop,
-        };
-        consensus.diagnostics.push("weights", Value::Members(won.state.a));
-        Ok(consensus)
+        let some =
+            if start.is_some() || p.weighted { None } else { sample(profiles, p.k, p.sample) };
+        let of_some = some.as_ref().map(|some| Problem::new(some, p, None));
+        // The starts from k-means are those of k-means.
+        let restarts = if start.is_some() || p.init != NmfcInit::Random { 1 } else { p.restarts };
+        let effort = Effort::new(restarts, p.max_iter);
+        let all = Problem::new(profiles, p, start);
+        solve(&all, of_some.as_ref().zip(some.as_ref()), effort, run)
     }
-}
-
-fn check_start(labels: &[u32], k: usize) -> Result<()> {
-    match labels.iter().filter(|&&label| label != MISSING).max() {
-        Some(&most) if most as usize >= k => Err(Error::Unsupported {
-            method: INFO.name,
-            what: format!("a start with {} clusters for k = {k}", most + 1),
-            hint: "start from a clustering with at most k clusters".to_owned(),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// One start followed to its end.
-struct Descent {
-    state: State,
-    labels: Vec<u32>,
-    trace: Vec<f64>,
-    stop: Stop,
-}
-
-impl Nmfc {
-    /// $Q$ from k-means on the rows of $S$, or of $H$ if that fits $S$ better.
-    fn kmeans(&self, problem: &Problem<'_>, run: &Run) -> Result<Matrix> {
-        run.tick("k-means on the consensus matrix", 0, None)?;
-        let (p, profiles) = (self, problem.profiles);
-        let effort = Effort { restarts: p.restarts, max_iter: ROUNDS };
-        let fitted = |rows: Rows| -> Result<(f64, Matrix)> {
-            let kmeans = RowKMeans::new(profiles, rows, p.k.min(profiles.len()));
-            let q = problem.blurred(&kmeans.fit(None, effort, run)?.0.labels);
-            Ok((problem.objective(&problem.start(&q)), q))
-        };
-        let (of_matrix, of_labels) = (fitted(Rows::Coassociation)?, fitted(Rows::Labels)?);
-        Ok(if of_labels.0 < of_matrix.0 { of_labels.1 } else { of_matrix.1 })
-    }
-
-    /// Follows `q` to its end.
-    fn descend(&self, problem: &Problem<'_>, q: &Matrix, run: &Run) -> Result<Descent> {
-        self.descend_for(problem, problem.start(q), self.max_iter, Still::ALL, run)
-    }
-
-    /// Starts and follows a sample, then all.
-    fn descend_by_sample(
-        &self,
-        problem: &Problem<'_>,
-        (rows, weights): (Vec<u32>, Vec<f64>),
-        run: &Run,
-    ) -> Result<Descent> {
-        let (k, max_iter) = (self.k, self.max_iter);
-        let some = problem.profiles.selected(&rows, weights);
-        let of_some = Problem::new(&some, k);
-        let q = self.kmeans(&of_some, run)?;
-        let last = max_iter.div_ceil(LAST);
-        let start = of_some.start(&q);
-        let found = self.descend_for(&of_some, start, max_iter - last, Still::ALL, run)?;
-        let start = problem.extended(found.state);
-        let end = self.descend_for(problem, start, last, Still::NEARLY_ALL, run)?;
-        let stop = if found.stop == Stop::Converged { end.stop } else { found.stop };
-        Ok(Descent { stop, ..end })
-    }
-
-    /// Follows `state` until labels stand still, for at most `max_iter` steps.
-    fn descend_for(
-        &self,
-        problem: &Problem<'_>,
-        mut state: State,
-        max_iter: usize,
-        enough: Still,
-        run: &Run,
-    ) -> Result<Descent> {
-        let (p, weights) = (self, problem.profiles.weights());
-        let may_change = enough.share * problem.profiles.total_weight();
-        let mut labels = state.labels(p.k);
-        let mut trace = Vec::new();
-        let (mut still, mut weighed) = (0, !p.weighted);
-        for step in 1..=max_iter {
-            run.tick("factorising", step as u64, Some(max_iter as u64))?;
-            problem.step(&mut state);
-            if p.weighted && step % enough.steps == 0 {
-                weighed = problem.weigh(&mut state) < 1e-6;
-            }
-            trace.push(problem.objective(&state));
-            let now = state.labels(p.k);
-            let changed = now.iter().zip(&labels).zip(weights).filter(|((now, was), _)| now != was);
-            let changed: f64 = changed.map(|(_, w)| w).sum();
-            still = if changed <= may_change { still + 1 } else { 0 };
-            labels = now;
-            if still >= enough.steps && weighed {
-                return Ok(Descent { state, labels, trace, stop: Stop::Converged });
-            }
-        }
-        Ok(Descent { state, labels, trace, stop: Stop::MaxIterations })
-    }
-}
-
-/// When labels have stood still for long enough.
-#[derive(Clone, Copy, Debug)]
-struct Still {
-    /// For so many steps; after so many weights are learned anew.
-    steps: usize,
-    /// But for this share of the objects.
-    share: f64,
-}
-
-impl Still {
-    const ALL: Self = Still { steps: 20, share: 0.0 };
-    /// Where a sample has gone before.
-    const NEARLY_ALL: Self = Still { steps: 1, share: 1e-3 };
 }
 
 /// What a step changes.
@@ -307,6 +178,11 @@ struct State {
     c: Matrix,
     /// $B = Q^T W Q$.
     b: Matrix,
+    labels: Vec<u32>,
+    steps: usize,
+    /// Steps since a label or a weight changed.
+    still: usize,
+    weighed: bool,
 }
 
 impl State {
@@ -353,15 +229,80 @@ enum Rule<'a> {
 /// What a step only reads.
 struct Problem<'a> {
     profiles: &'a Profiles,
+    params: &'a Nmfc,
     k: usize,
+    start: Option<&'a [u32]>,
     /// $\Gamma$.
     gamma: Matrix,
 }
 
+impl Solver for Problem<'_> {
+    type State = State;
+    const STAGE: &'static str = "factorising";
+
+    fn start(&self, restart: usize, run: &Run) -> Result<State> {
+        let q = match (self.start, self.params.init) {
+            (Some(labels), _) => self.blurred(labels),
+            (None, NmfcInit::ConsensusRows) => self.kmeans(run)?,
+            (None, NmfcInit::Random) => {
+                let (u, mut rng) = (self.profiles.len(), run.rng(Stream::Restart(restart as u64)));
+                // An exact 0 would stay 0 for ever.
+                Matrix::from_vec(u, self.k, (0..u * self.k).map(|_| rng.unit() + 1e-3).collect())
+            }
+        };
+        Ok(self.begun(&q))
+    }
+
+    fn step(&self, state: &mut State, _: &Run) -> Result<Step> {
+        self.apply_rules(state);
+        state.steps += 1;
+        if self.params.weighted && state.steps.is_multiple_of(STILL) {
+            state.weighed = self.weigh(state) < 1e-6;
+        }
+        let now = state.labels(self.k);
+        let pairs = now.iter().zip(&state.labels).zip(self.profiles.weights());
+        let moved: f64 = pairs.filter(|((now, was), _)| now != was).map(|(_, w)| w).sum();
+        state.labels = now;
+        state.still = if moved > 0.0 { 0 } else { state.still + 1 };
+        let settled = state.still >= STILL && state.weighed;
+        let moved = moved / self.profiles.total_weight();
+        let change = if settled { 0.0 } else { f64::INFINITY };
+        Ok(Step { objective: self.objective(state), change, moved })
+    }
+
+    fn score(&self, state: &State, _: f64) -> f64 {
+        -self.misfit(&state.labels, &state.a)
+    }
+
+    fn extend(&self, _: &Self, state: State, _: &Run) -> Result<State> {
+        Ok(self.extended(state))
+    }
+
+    fn finish(&self, state: State, _: &Run) -> Result<Consensus> {
+        let membership = state.memberships(self.k);
+        let mut consensus = Consensus::from_labels(state.labels, self.k);
+        consensus.membership = Some(membership);
+        consensus.diagnostics.push("weights", Value::Members(state.a));
+        Ok(consensus)
+    }
+}
+
 impl<'a> Problem<'a> {
-    fn new(profiles: &'a Profiles, k: usize) -> Self {
+    fn new(profiles: &'a Profiles, params: &'a Nmfc, start: Option<&'a [u32]>) -> Self {
         let gamma = profiles.connective_products(&profiles.gram(profiles.weights()));
-        Problem { profiles, k, gamma }
+        Problem { profiles, params, k: params.k, start, gamma }
+    }
+
+    /// $Q$ from k-means on the rows of $S$, or of $H$ if that fits $S$ better.
+    fn kmeans(&self, run: &Run) -> Result<Matrix> {
+        let effort = Effort::new(self.params.restarts, ROUNDS);
+        let fitted = |rows: Rows| -> Result<(f64, Matrix)> {
+            let kmeans = RowKMeans::new(self.profiles, rows, self.k.min(self.profiles.len()), None);
+            let q = self.blurred(&kmeans.fit(self.params.sample, effort, run)?.labels);
+            Ok((self.objective(&self.begun(&q)), q))
+        };
+        let (of_matrix, of_labels) = (fitted(Rows::Coassociation)?, fitted(Rows::Labels)?);
+        Ok(if of_labels.0 < of_matrix.0 { of_labels.1 } else { of_matrix.1 })
     }
 
     /// The indicator of `labels`, blurred, with columns of unit length.
@@ -381,13 +322,25 @@ impl<'a> Problem<'a> {
         q
     }
 
-    fn start(&self, q: &Matrix) -> State {
+    /// The state at $Q$.
+    fn begun(&self, q: &Matrix) -> State {
         let r = self.profiles.n_members();
-        let a = vec![1.0 / r as f64; r];
         let empty = || Matrix::zeros(0, 0);
-        let mut state = State { q: padded(q), d: vec![], a, x: empty(), c: empty(), b: empty() };
+        let mut state = State {
+            q: padded(q),
+            d: vec![],
+            a: vec![1.0 / r as f64; r],
+            x: empty(),
+            c: empty(),
+            b: empty(),
+            labels: vec![],
+            steps: 0,
+            still: 0,
+            weighed: !self.params.weighted,
+        };
         self.refresh(&mut state, Rule::None);
         state.d = (0..self.k).map(|j| state.c[(j, j)]).collect();
+        state.labels = state.labels(self.k);
         state
     }
 
@@ -408,6 +361,7 @@ impl<'a> Problem<'a> {
                 Rule::Settled { table: &table, c: &c, inverse: &inverse, turns },
             );
         }
+        state.labels = state.labels(self.k);
         state
     }
 
@@ -420,7 +374,7 @@ impl<'a> Problem<'a> {
             Rule::None => &none,
             Rule::Printed { table, .. } | Rule::Settled { table, .. } => table,
         };
-        let (x, b) = self.profiles.answered_sums_with(
+        let (x, b) = self.profiles.answered_sums(
             (table, &vec![0.0; k]),
             &mut state.q,
             k * stride,
@@ -462,7 +416,7 @@ impl<'a> Problem<'a> {
     }
 
     /// One application of both rules.
-    fn step(&self, state: &mut State) {
+    fn apply_rules(&self, state: &mut State) {
         let k = self.k;
         let table = self.scaled(&state.x, &state.a);
         let c = padded(&state.c);
@@ -522,6 +476,87 @@ impl<'a> Problem<'a> {
         }
         value
     }
+}
+
+/// The rows of a matrix, padded to whole lanes.
+fn padded(matrix: &Matrix) -> Vec<f64> {
+    Wide::new(matrix).values.as_slice().to_vec()
+}
+
+/// Brings the row $q$ to where the rule leaves it alone, $(S Q)_j = (q C)_j$ or $q_j = 0$, by at most so many
+/// `turns` of coordinate descent over its entries; such an end is the minimum of $\tfrac12 q C q^T -
+/// q (S Q)^T$ over $q \ge 0$. The row of $S Q$ is given as `rest` and becomes what $q C$ leaves of it;
+/// `inverse` holds $1 / C_{jj}$. An exact 0 would never move again, so entries end above a small share
+/// of the largest.
+#[inline(always)]
+fn settle(q: &mut [f64], rest: &mut [f64], c: &[f64], inverse: &[f64], turns: usize) {
+    let (rest, c) = (rest.as_chunks_mut::<LANES>().0, c.as_chunks::<LANES>().0);
+    let lanes = rest.len();
+    let enough = 1e-3 * rest.as_flattened().iter().fold(0.0, |a: f64, &b| a.max(b));
+    // The end has few entries that are not faint: the others begin at 0.
+    let faint = 2.0 * FAINT * q.iter().fold(0.0, |a: f64, &b| a.max(b));
+    for (x, row) in q.iter_mut().zip(c.chunks_exact(lanes)) {
+        if *x <= faint {
+            *x = 0.0;
+        } else {
+            add_scaled(rest, -*x, row);
+        }
+    }
+    if faint == 0.0 {
+        // The entry that alone gains most.
+        let gain = |j: usize| rest.as_flattened()[j] * rest.as_flattened()[j] * inverse[j];
+        let most = (1..q.len()).fold(0, |most, j| if gain(j) > gain(most) { j } else { most });
+        q[most] = rest.as_flattened()[most] * inverse[most];
+        add_scaled(rest, -q[most], &c[most * lanes..][..lanes]);
+    }
+    for _ in 0..turns {
+        let mut largest = 0.0_f64;
+        for (j, row) in c.chunks_exact(lanes).enumerate() {
+            let change = (rest.as_flattened()[j] * inverse[j]).max(-q[j]);
+            // Most entries are 0 and stay so.
+            if change != 0.0 {
+                q[j] += change;
+                largest = largest.max((change * row.as_flattened()[j]).abs());
+                add_scaled(rest, -change, row);
+            }
+        }
+        if largest <= enough {
+            break;
+        }
+    }
+    let least = FAINT * q.iter().fold(TINY, |a, &b| a.max(b));
+    q.iter_mut().for_each(|x| *x = x.max(least));
+}
+
+/// The rule for one row of $Q$, given its row of $S Q$ as `next`, which becomes the new row too. `c` is
+/// padded.
+#[inline(always)]
+fn apply_rule(q: &mut [f64], next: &mut [f64], c: &[f64]) {
+    let (q, next) = (q.as_chunks_mut::<LANES>().0, next.as_chunks_mut::<LANES>().0);
+    let (c, lanes) = (c.as_chunks::<LANES>().0, q.len());
+    for (at, (next, own)) in next.iter_mut().zip(&*q).enumerate() {
+        let mut image = [TINY; LANES];
+        for (x, c) in q.as_flattened().iter().zip(c.chunks_exact(lanes)) {
+            for l in 0..LANES {
+                image[l] += x * c[at][l];
+            }
+        }
+        for l in 0..LANES {
+            next[l] = own[l] * (next[l] / image[l]).sqrt();
+        }
+    }
+    q.copy_from_slice(next);
+}
+
+/// Adds `w` $q^T q$, whose rows are padded, to `sums`.
+#[inline(always)]
+fn add_square(sums: &mut [f64], w: f64, q: &[f64]) {
+    let (q, sums) = (q.as_chunks::<LANES>().0, sums.as_chunks_mut::<LANES>().0);
+    unrolled!(q.len(), width => {
+        for (x, sums) in q.as_flattened().iter().zip(sums.chunks_exact_mut(width)) {
+            add_scaled(sums, w * x, &q[..width]);
+        }
+    });
 }
 
 #[cfg(test)]
