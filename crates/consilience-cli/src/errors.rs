@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
 use consilience_io::InputError;
+use strsim::osa_distance;
 
 use crate::output::named;
 use consilience_io::OutputError;
@@ -147,46 +148,14 @@ pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     let name = name.to_lowercase();
     let (edits, best) = known
         .into_iter()
-        .map(|candidate| (edit_distance(&name, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (osa_distance(&name, &candidate.to_lowercase()), candidate))
         .min_by_key(|(edits, _)| *edits)?;
     (edits <= name.chars().count().max(3) / 3).then_some(best)
-}
-
-/// How many letters must be inserted, removed, replaced or swapped with their neighbour to get from
-/// one word to the other (optimal string alignment).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    // rows[i][j]: the distance of the first i letters of a and the first j of b.
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            rows[i][j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1)
-            };
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + 1);
-            }
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances_by_hand() {
-        let cases =
-            [("", "abc", 3), ("voting", "voting", 0), ("vtoing", "voting", 1), ("scc", "scec", 1)];
-        for (a, b, edits) in cases {
-            assert_eq!(edit_distance(a, b), edits, "{a} {b}");
-            assert_eq!(edit_distance(b, a), edits, "{b} {a}");
-        }
-    }
 
     #[test]
     fn only_near_names_are_suggested() {

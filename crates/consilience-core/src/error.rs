@@ -75,6 +75,18 @@ pub enum Error {
         distinct: usize,
     },
 
+    /// The clustering to start from has more clusters than the method was asked for.
+    #[error(
+        "the start has {clusters} clusters, but k = {k}: give a start of at most {k} clusters, or a \
+         larger k"
+    )]
+    StartTooFine {
+        /// The number of clusters of the start.
+        clusters: usize,
+        /// The number asked for.
+        k: usize,
+    },
+
     /// There is nothing to work on.
     #[error("{what} is empty: {hint}")]
     Empty {

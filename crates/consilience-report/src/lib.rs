@@ -8,7 +8,6 @@
 
 #![forbid(unsafe_code)]
 
-mod base64;
 mod bibtex;
 pub mod data;
 mod limit;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, context};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use crate::base64::base64;
 use crate::data::Report;
 use crate::limit::limited;
 
@@ -99,7 +99,7 @@ fn percent(thousandths: u32) -> String {
 
 /// The hash of a script or style sheet as a Content-Security-Policy names it.
 fn hash(text: &str) -> String {
-    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
 /// The data as JSON that may stand inside a `script` element: nothing in it can end the element or

@@ -122,7 +122,8 @@ pub fn combine_from(
         method.cost(&shape),
         &fitting(&shape, method.k(), run),
     )?;
-    let start = start.map(|start| run.install(|| start.of_profiles(profiles, info))).transpose()?;
+    let start =
+        start.map(|start| run.install(|| start.of_profiles(profiles, method))).transpose()?;
 
     let canonical = run.install(|| Canonical::new(profiles));
     let start: Option<Vec<u32>> =

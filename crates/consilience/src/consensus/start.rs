@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::consensus::method::{METHODS, MethodInfo};
+use crate::consensus::method::{ConsensusMethod, METHODS, MethodInfo};
 use crate::ensemble::{NO_PROFILE, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
@@ -12,7 +12,8 @@ use crate::linalg::Matrix;
 /// Profiles are never split, so within one the heaviest label counts, the smallest of equals. A
 /// profile of which no object has a label takes the one that its clusters speak for: every member
 /// gives the shares of the labels within the cluster that holds the profile, and the largest sum
-/// wins. Where no cluster of it holds a label, that is the heaviest label of all.
+/// wins. Where no cluster of it holds a label, that is the heaviest label of all. A start may have fewer
+/// clusters than the method is asked for, but not more.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
     labels: &'a [Option<u32>],
@@ -20,35 +21,44 @@ pub struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// One label an object, numbered from 0; all objects count alike.
+    /// One label per object; all objects count alike.
     pub fn new(labels: &'a [Option<u32>]) -> Self {
         Start { labels, weights: None }
     }
 
-    /// Lets objects count by their weights: those of the ensemble, one an object.
+    /// Lets objects count by their weights: those of the ensemble, one per object.
     #[must_use]
     pub fn weights(mut self, weights: Option<&'a [f64]>) -> Self {
         self.weights = weights;
         self
     }
 
-    /// One label a profile.
-    pub(super) fn of_profiles(&self, profiles: &Profiles, info: &MethodInfo) -> Result<Vec<u32>> {
-        self.check(profiles, info)?;
+    /// One cluster per profile, numbered from 0 without gaps in the order of the labels.
+    pub(super) fn of_profiles(
+        &self,
+        profiles: &Profiles,
+        method: &dyn ConsensusMethod,
+    ) -> Result<Vec<u32>> {
+        self.check(profiles, method.info())?;
         let own = self.heaviest(profiles);
         let mut known: Vec<u32> = own.iter().flatten().copied().collect();
         known.sort_unstable();
         known.dedup();
+        if let Some(k) = method.k().filter(|&k| k < known.len()) {
+            return Err(Error::StartTooFine { clusters: known.len(), k });
+        }
         if known.is_empty() {
             return Err(Error::Empty {
                 what: "the start".to_owned(),
                 hint: "it labels no object of the ensemble".to_owned(),
             });
         }
-        if let Some(labels) = own.iter().copied().collect() {
-            return Ok(labels);
+        let code = |label: u32| known.binary_search(&label).expect("a known label") as u32;
+        let own: Vec<Option<u32>> = own.into_iter().map(|label| label.map(code)).collect();
+        match own.iter().copied().collect() {
+            Some(labels) => Ok(labels),
+            None => Ok(filled_in(profiles, &own, known.len())),
         }
-        Ok(filled_in(profiles, &own, &known))
     }
 
     fn check(&self, profiles: &Profiles, info: &MethodInfo) -> Result<()> {
@@ -104,13 +114,12 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The labels of all profiles, from those that have one.
-fn filled_in(profiles: &Profiles, own: &[Option<u32>], known: &[u32]) -> Vec<u32> {
-    let code = |label: u32| known.binary_search(&label).expect("a known label");
-    let mut overall = vec![0.0; known.len()];
-    let mut shares = Matrix::zeros(profiles.n_clusters(), known.len());
+/// The labels of all profiles, from those that have one of `k`.
+fn filled_in(profiles: &Profiles, own: &[Option<u32>], k: usize) -> Vec<u32> {
+    let mut overall = vec![0.0; k];
+    let mut shares = Matrix::zeros(profiles.n_clusters(), k);
     for (s, (label, &w)) in own.iter().zip(profiles.weights()).enumerate() {
-        if let Some(l) = label.map(code) {
+        if let Some(l) = label.map(|label| label as usize) {
             overall[l] += w;
             profiles.for_each_entry(s, |_, c, p| shares[(c, l)] += w * p);
         }
@@ -120,19 +129,19 @@ fn filled_in(profiles: &Profiles, own: &[Option<u32>], known: &[u32]) -> Vec<u32
         let sum: f64 = row.iter().sum();
         row.iter_mut().filter(|_| sum > 0.0).for_each(|share| *share /= sum);
     }
-    // The first of equals: `known` is sorted.
+    // The first of equals.
     let largest = |values: &[f64]| {
         let first = |best: usize, l: usize| if values[l] > values[best] { l } else { best };
         (1..values.len()).fold(0, first)
     };
     let of_profile = |(s, label): (usize, &Option<u32>)| {
         label.unwrap_or_else(|| {
-            let mut votes = vec![0.0; known.len()];
+            let mut votes = vec![0.0; k];
             profiles.for_each_entry(s, |_, c, p| {
                 votes.iter_mut().zip(shares.row(c)).for_each(|(vote, share)| *vote += p * share);
             });
             let heard = votes.iter().any(|&vote| vote > 0.0);
-            known[largest(if heard { &votes } else { &overall })]
+            largest(if heard { &votes } else { &overall }) as u32
         })
     };
     own.iter().enumerate().map(of_profile).collect()
@@ -143,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::consensus::method;
+    use crate::consensus::Scec;
     use crate::run::Run;
     use crate::testing::{Kinds, ensembles, hard_ensemble};
 
@@ -152,16 +161,36 @@ mod tests {
         labels: &[Option<u32>],
         weights: Option<&[f64]>,
     ) -> Result<Vec<u32>> {
-        Start::new(labels).weights(weights).of_profiles(profiles, method("scec").unwrap())
+        Start::new(labels).weights(weights).of_profiles(profiles, &Scec::new(4))
+    }
+
+    fn heaviest(
+        profiles: &Profiles,
+        labels: &[Option<u32>],
+        weights: Option<&[f64]>,
+    ) -> Vec<Option<u32>> {
+        Start::new(labels).weights(weights).heaviest(profiles)
+    }
+
+    #[test]
+    fn a_start_of_more_clusters_than_asked_for_is_refused() {
+        let profiles = Profiles::new(&hard_ensemble(&[[0, 1, 2, 3, 4]]), &Run::new(0)).unwrap();
+        let labels = [9, 8, 7, 6, 5].map(Some);
+        let refused = Err(Error::StartTooFine { clusters: 5, k: 4 });
+        assert_eq!(start(&profiles, &labels, None), refused);
+        let fewer = [9, 9, 7, 6, 5].map(Some);
+        assert_eq!(start(&profiles, &fewer, None), Ok(vec![3, 3, 2, 1, 0]));
     }
 
     #[test]
     fn weights_decide_within_a_profile() {
         let profiles = Profiles::new(&hard_ensemble(&[[0, 0, 0, 1]]), &Run::new(0)).unwrap();
         let labels = [5, 5, 7, 0].map(Some);
-        assert_eq!(start(&profiles, &labels, None), Ok(vec![5, 0]));
-        assert_eq!(start(&profiles, &labels, Some(&[1.0, 1.0, 3.0, 1.0])), Ok(vec![7, 0]));
-        assert_eq!(start(&profiles, &labels, Some(&[1.0, 1.0, 2.0, 1.0])), Ok(vec![5, 0]));
+        // Of the labels 0, 5 and 7, only those that some profile takes are numbered.
+        assert_eq!(heaviest(&profiles, &labels, None), [Some(5), Some(0)]);
+        assert_eq!(heaviest(&profiles, &labels, Some(&[1.0, 1.0, 3.0, 1.0])), [Some(7), Some(0)]);
+        assert_eq!(heaviest(&profiles, &labels, Some(&[1.0, 1.0, 2.0, 1.0])), [Some(5), Some(0)]);
+        assert_eq!(start(&profiles, &labels, None), Ok(vec![1, 0]));
     }
 
     #[test]
@@ -171,7 +200,7 @@ mod tests {
         let ensemble = hard_ensemble(&[[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 3]]);
         let profiles = Profiles::new(&ensemble, &Run::new(0)).unwrap();
         let labels = [Some(1), Some(1), Some(2), None];
-        assert_eq!(start(&profiles, &labels, None), Ok(vec![1, 1, 2, 2]));
+        assert_eq!(start(&profiles, &labels, None), Ok(vec![0, 0, 1, 1]));
     }
 
     #[test]
@@ -179,9 +208,9 @@ mod tests {
         let profiles =
             Profiles::new(&hard_ensemble(&[[0, 0, 1, 2], [0, 0, 1, 2]]), &Run::new(0)).unwrap();
         let labels = [Some(4), Some(4), Some(3), None];
-        assert_eq!(start(&profiles, &labels, None), Ok(vec![4, 3, 4]));
+        assert_eq!(start(&profiles, &labels, None), Ok(vec![1, 0, 1]));
         let weights = [1.0, 1.0, 1.0, 9.0];
-        assert_eq!(start(&profiles, &labels, Some(&weights)), Ok(vec![4, 3, 4]));
+        assert_eq!(start(&profiles, &labels, Some(&weights)), Ok(vec![1, 0, 1]));
     }
 
     #[test]
