@@ -1,4 +1,51 @@
-//! Consensus clustering: many clusterings of the same objects combined into one.
+//! Consensus clustering: many clusterings of the same objects, combined into one.
+//!
+//! Say three people, three runs or three programs grouped the same five objects. Names of groups mean
+//! nothing across clusterings; what counts is who is together with whom:
+//!
+//! ```
+//! use consilience::consensus::{Scec, Voting, method};
+//! use consilience::ensemble::Ensemble;
+//! use consilience::Run;
+//!
+//! let ensemble = Ensemble::from_labels([[0, 0, 0, 1, 1], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])?;
+//!
+//! // Objects that most clusterings put together belong together.
+//! let answer = Voting::new().fit(&ensemble)?;
+//! assert_eq!(answer.labels(), [0, 0, 0, 1, 1].map(Some));
+//! // The third object is the one in doubt: one of three clusterings puts it elsewhere.
+//! assert!(answer.confidence()[2] < answer.confidence()[0]);
+//!
+//! // A method with parameters, a seed, and a soft consensus.
+//! let answer = Scec::new(2).restarts(3).fit_with(&ensemble, &Run::new(7))?;
+//! assert_eq!(answer.membership().unwrap().ncols(), 2);
+//!
+//! // The same by name, as command lines and other languages choose it.
+//! let named = method("scec")?.k(2).set("restarts", "3")?.fit_with(&ensemble, &Run::new(7))?;
+//! assert_eq!(named.labels(), answer.labels());
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! # The tour
+//!
+//! * **Clusterings in**: an [`Ensemble`](ensemble::Ensemble) of members, hard or soft, complete or with
+//!   gaps, with weights of the objects if need be. [`generate`] makes one from data: many runs of a
+//!   [base clusterer](base) that differ by a scheme.
+//! * **Equal objects once**: objects that all members label alike are interchangeable, so each distinct
+//!   label tuple is kept once with a weight, a *profile* ([`Profiles`](ensemble::Profiles)). That is
+//!   exact, and it is why ten million objects take seconds.
+//! * **Methods**: [`METHODS`](consensus::METHODS) lists them all with their parameters, costs and
+//!   references; each has a struct of its name ([`Scec`](consensus::Scec), [`Sa`](consensus::Sa),
+//!   [`Lwea`](consensus::Lwea) and so on), whose module has its equations and says where we depart from
+//!   its paper.
+//! * **How many clusters**: some methods find the number themselves; for the others there are
+//!   [criteria](choose_k::KCriteria).
+//! * **What it means**: [`explain`] tells who is in doubt and why, which members disagree, and sums up.
+//! * **How good**: [`metrics`] compares clusterings with each other and with known classes.
+//!
+//! Everything is repeatable: the same input, parameters and seed give the same bits on any number of
+//! threads, and the order of objects, members and names does not matter. [`Run`] carries the seed, the
+//! threads, a ceiling on memory, progress and a flag to cancel.
 
 #![forbid(unsafe_code)]
 

@@ -208,18 +208,19 @@ impl MethodInfo {
         self.parameters.iter().map(|p| (p.name, value(p))).collect()
     }
 
+    /// Refuses the name of a parameter that the method does not have.
+    pub(super) fn knows(&self, name: &str) -> Result<()> {
+        if self.parameters.iter().any(|p| p.name == name) {
+            return Ok(());
+        }
+        let known: Vec<_> = self.parameters.iter().map(|p| p.name).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(Error::UnknownParameter { method: self.name, name: name.to_owned(), known })
+    }
+
     /// The method with `k` clusters and these settings, checked.
     pub fn with(&self, k: Option<usize>, settings: &Settings) -> Result<Box<dyn ConsensusMethod>> {
-        if let Some(name) = settings.names().find(|&s| self.parameters.iter().all(|p| p.name != s))
-        {
-            let known: Vec<_> = self.parameters.iter().map(|p| p.name).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(Error::UnknownParameter {
-                method: self.name,
-                name: name.to_owned(),
-                known,
-            });
-        }
+        settings.names().try_for_each(|name| self.knows(name))?;
         match (self.chooses_k, k) {
             (_, Some(0)) => Err(Error::parameter("k", "at least 1", 0)),
             (ChoosesK::Never, None) => Err(Error::NeedsK { method: self.name }),

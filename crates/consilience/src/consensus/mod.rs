@@ -61,7 +61,7 @@ pub use auto::{
 };
 pub use bce::Bce;
 pub use best_member::BestMember;
-pub use clustering::Clustering;
+pub use clustering::{ByName, Clustering};
 pub use combine::{cluster_names, combine, combine_from, prepare};
 pub use cspa::Cspa;
 pub use ea::{Ea, EaLink};

@@ -1,7 +1,7 @@
 //! The ensemble: many clusterings of the same objects.
 
 use crate::ensemble::labels::Code;
-use crate::ensemble::labels::member::Member;
+use crate::ensemble::labels::member::{HardMember, Member};
 use crate::ensemble::labels::with_codes;
 use crate::error::{Error, Result};
 
@@ -12,10 +12,15 @@ use crate::error::{Error, Result};
 ///
 /// ```
 /// use consilience::ensemble::{Ensemble, HardMember};
-/// let a = HardMember::from_integers("a", [0, 0, 1, 1].map(Some));
-/// let b = HardMember::from_integers("b", [5, 5, 5, 9].map(Some));
-/// let ensemble = Ensemble::new(vec![a.into(), b.into()]).unwrap();
+/// let ensemble = Ensemble::from_labels([[0, 0, 1, 1], [5, 5, 5, 9]])?;
 /// assert_eq!((ensemble.n_objects(), ensemble.members().len()), (4, 2));
+///
+/// // Members with names, and an object that the second does not label.
+/// let a = HardMember::from_integers("spring", [0, 0, 1, 1].map(Some));
+/// let b = HardMember::from_integers("autumn", [Some(5), Some(5), None, Some(9)]);
+/// let ensemble = Ensemble::new(vec![a.into(), b.into()])?;
+/// assert_eq!(ensemble.n_missing(), 1);
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ensemble {
@@ -47,6 +52,19 @@ impl Ensemble {
             }
         }
         Ok(Ensemble { members, weights: None })
+    }
+
+    /// An ensemble of clusterings that label every object by a whole number, called `0`, `1` and so on.
+    pub fn from_labels<C, L>(clusterings: impl IntoIterator<Item = C>) -> Result<Self>
+    where
+        C: IntoIterator<Item = L>,
+        L: Into<i64>,
+    {
+        let member = |(h, labels): (usize, C)| {
+            let labels = labels.into_iter().map(|label| Some(label.into()));
+            HardMember::from_integers(h.to_string(), labels).into()
+        };
+        Ensemble::new(clusterings.into_iter().enumerate().map(member).collect())
     }
 
     /// The same ensemble with these object weights, all positive.
