@@ -1,18 +1,24 @@
 //! The arguments: raw text in, checked values out.
 
+mod check;
 mod consensus;
 mod data;
 mod labels;
 mod preset;
+mod reproduce;
+mod results;
 mod values;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use self::check::{CheckArgs, Kind};
 pub(crate) use self::consensus::{ConsensusArgs, KChoice, Setting};
 pub(crate) use self::data::{DataReading, DemoArgs, EnsembleArgs, GenerateArgs, RunArgs};
-pub(crate) use self::labels::{CombineArgs, LabelReading, OutputArgs, ScoreArgs};
+pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
+pub(crate) use self::reproduce::ReproduceArgs;
+pub(crate) use self::results::{AssignArgs, ExplainArgs, ReplayArgs, ReportArgs};
 use self::values::at_least_one;
 use crate::memory::parse_size;
 use crate::progress::When;
@@ -111,14 +117,14 @@ pub(crate) enum Command {
     Run(RunArgs),
     Generate(GenerateArgs),
     Combine(CombineArgs),
-    Assign(crate::commands::assign::AssignArgs),
+    Assign(AssignArgs),
     Score(ScoreArgs),
-    Check(crate::commands::check::CheckArgs),
-    Report(crate::commands::report::ReportArgs),
-    Explain(crate::commands::explain::ExplainArgs),
-    Replay(crate::commands::replay::ReplayArgs),
+    Check(CheckArgs),
+    Report(ReportArgs),
+    Explain(ExplainArgs),
+    Replay(ReplayArgs),
     Methods(MethodsArgs),
-    Reproduce(crate::commands::reproduce::ReproduceArgs),
+    Reproduce(ReproduceArgs),
     Completions(CompletionsArgs),
 }
 

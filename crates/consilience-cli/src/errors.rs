@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
+use consilience::Asked;
 use consilience_io::InputError;
 use strsim::osa_distance;
 
@@ -66,7 +67,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     } else {
         // A message that ends up in one line can be found again with grep; names in it must not
         // rewrite the terminal.
-        named(&format!("{error:#}").replace('\n', " "))
+        let causes: Vec<String> = error.chain().map(worded).collect();
+        named(&causes.join(": ").replace('\n', " "))
     };
     let meant = error.chain().find_map(suggestion);
     let meant = meant.map_or(String::new(), |name| format!("; did you mean `{}`?", named(&name)));
@@ -118,6 +120,9 @@ fn exit_of_library(error: &consilience::Error) -> Exit {
         Error::Parameter { .. }
         | Error::UnknownParameter { .. }
         | Error::UnknownName { .. }
+        | Error::Beyond { .. }
+        | Error::OneMethodOnly { .. }
+        | Error::NoAnswer { .. }
         | Error::NeedsK { .. } => Exit::Usage,
         Error::TooManyClusters { .. }
         | Error::TooFewRows { .. }
@@ -129,6 +134,22 @@ fn exit_of_library(error: &consilience::Error) -> Exit {
         Error::Memory { .. } => Exit::Refused,
         Error::Cancelled => Exit::Interrupted,
         _ => Exit::Failed,
+    }
+}
+
+/// What an error says, with options as they are written here.
+fn worded(cause: &(dyn std::error::Error + 'static)) -> String {
+    let option = |asked: Asked| match asked {
+        Asked::Clusters => "--k",
+        Asked::Settings => "--set",
+        Asked::Start => "--init",
+        Asked::Membership => "--membership",
+        Asked::Correspondences => "--correspondence",
+        Asked::Dendrogram => "--dendrogram",
+    };
+    match cause.downcast_ref::<consilience::Error>() {
+        Some(error) => error.spelled(option),
+        None => cause.to_string(),
     }
 }
 

@@ -11,6 +11,7 @@ mod memory;
 mod output;
 mod progress;
 mod reproduce;
+mod session;
 mod signals;
 mod xxh64;
 

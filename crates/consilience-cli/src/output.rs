@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use consilience::Run;
 use serde_json::Value;
 
-pub(crate) use consilience_report::words::{count, counted, listed, named};
+pub(crate) use consilience::words::{count, counted, listed, named};
 
 use consilience_io::{Cells, Target, write_table};
 

@@ -5,6 +5,38 @@ use std::fmt::Display;
 /// The result of anything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What may be asked of a consensus method besides labels. A front door spells it as its users write
+/// it: see [`Error::spelled`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A number of clusters.
+    Clusters,
+    /// Parameters.
+    Settings,
+    /// A clustering to start from.
+    Start,
+    /// A soft consensus.
+    Membership,
+    /// What corresponds to what.
+    Correspondences,
+    /// A tree of merges.
+    Dendrogram,
+}
+
+impl Asked {
+    /// What it is called in plain words.
+    fn name(self) -> &'static str {
+        match self {
+            Asked::Clusters => "the number of clusters",
+            Asked::Settings => "parameters",
+            Asked::Start => "the start",
+            Asked::Membership => "memberships",
+            Asked::Correspondences => "correspondences",
+            Asked::Dendrogram => "a tree of merges",
+        }
+    }
+}
+
 /// Everything that can go wrong in this crate.
 ///
 /// Not converging is no error: it is an outcome, [`Stop::MaxIterations`](crate::Stop).
@@ -129,6 +161,31 @@ pub enum Error {
         member: String,
     },
 
+    /// A method does not do what is asked of it.
+    #[error("{}", beyond(method, *asked, asked.name(), able))]
+    Beyond {
+        /// The method asked for.
+        method: &'static str,
+        /// What it does not do.
+        asked: Asked,
+        /// The methods that do.
+        able: String,
+    },
+
+    /// What only one method can be asked for was asked of several.
+    #[error("{} can be asked of one method only: name one", asked.name())]
+    OneMethodOnly {
+        /// What was asked for.
+        asked: Asked,
+    },
+
+    /// None of several methods has an answer.
+    #[error("no method has an answer; the first says: {first}")]
+    NoAnswer {
+        /// What the first says.
+        first: String,
+    },
+
     /// The method cannot take this kind of input.
     #[error("method `{method}` cannot use {what}: {hint}")]
     Unsupported {
@@ -176,6 +233,17 @@ impl Error {
         Self::Parameter { name: name.to_owned(), expected: expected.into(), got: got.to_string() }
     }
 
+    /// The message with what was asked for as a front door spells it.
+    pub fn spelled(&self, option: impl Fn(Asked) -> &'static str) -> String {
+        match self {
+            Self::Beyond { method, asked, able } => beyond(method, *asked, option(*asked), able),
+            Self::OneMethodOnly { asked } => {
+                format!("{} goes with one method: name it, or leave that out", option(*asked))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// Refuses the first of these named numbers that is 0.
     pub fn unless_at_least_one<'a>(
         named: impl IntoIterator<Item = (&'a str, usize)>,
@@ -212,6 +280,20 @@ impl Error {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         Self::UnknownName { what, name: name.to_owned(), known }
     }
+}
+
+/// A method does not do what is asked, called `option` here; those in `able` do.
+fn beyond(method: &str, asked: Asked, option: &str, able: &str) -> String {
+    let (not, others) = match asked {
+        Asked::Clusters => ("finds the number of clusters by itself", "accepts it"),
+        Asked::Start => ("does not start from a clustering", "does"),
+        _ => {
+            return format!(
+                "method `{method}` has nothing for {option}: leave it out, or take a method that has: {able}"
+            );
+        }
+    };
+    format!("method `{method}` {not}: leave {option} out, or take a method that {others}: {able}")
 }
 
 /// `1536` → `"1.5 KiB"`.

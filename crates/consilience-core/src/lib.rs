@@ -12,6 +12,6 @@ pub mod linalg;
 pub mod rng;
 pub mod run;
 
-pub use error::{Error, Result};
+pub use error::{Asked, Error, Result};
 pub use rng::{Rng, Stream};
 pub use run::{CancelFlag, Observer, Run, Silent, Stop};

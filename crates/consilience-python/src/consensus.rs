@@ -1,10 +1,8 @@
 //! The consensus of an ensemble, as arrays.
 
-use consilience::consensus::{
-    Choice, ChoosesK, Clusters, Consensus, METHODS, MethodInfo, NO_CLUSTER, Settings, Start, Value,
-    Wish, auto_by_wish, choose, cluster_names, combine_from, method_or_auto, prepare,
-};
-use consilience::ensemble::{Ensemble, Profiles};
+use consilience::consensus::{Consensus, METHODS, NO_CLUSTER, Offers, Value};
+use consilience::ensemble::Ensemble;
+use consilience::pipeline::{Answer, Clusters, Input, Members, Methods, Request};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -21,17 +19,6 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<String> {
         .map_err(|error| ConsilienceError::new_err(error.to_string()))
 }
 
-/// What the calling thread gets from the working one.
-struct Found {
-    choice: Choice,
-    profiles: Profiles,
-    clusters: Vec<Vec<String>>,
-    consensus: Consensus,
-    labels: Vec<i64>,
-    confidence: Vec<f64>,
-    anmi: f64,
-}
-
 /// The consensus of `ensemble`; with `consume` the ensemble is given up as soon as its profiles are
 /// known. `params` are the settings of the method, `init` the start as an ensemble of one member.
 #[pyfunction]
@@ -46,60 +33,38 @@ pub(crate) fn consensus<'py>(
     init: Option<&PyEnsemble>,
     circumstances: Circumstances,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let wish = Wish { start: init.is_some(), ..Wish::default() };
-    let (named, by_wish) = asked(method, wish)?;
-    let settings: Settings = params.into_iter().collect();
-    if let Some(info) = named {
-        // What is wrong with the parameters is told before anything is computed.
-        let k = if info.chooses_k == ChoosesK::Never { n_clusters.or(Some(1)) } else { n_clusters };
-        info.with(k, &settings).map_err(to_python)?;
-    }
-    let clusters = n_clusters.map_or(Clusters::Auto, Clusters::Exactly);
+    let request = Request {
+        methods: Methods::named(method).map_err(to_python)?,
+        clusters: n_clusters.map_or(Clusters::Auto, Clusters::Exactly),
+        settings: params.into_iter().collect(),
+        wanted: Offers::default(),
+        start: init.is_some(),
+    };
+    // What is wrong with the parameters is told before anything is computed.
+    let request = request.check().map_err(to_python)?;
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
-    let in_work = settings.clone();
     let work = move |run: &consilience::Run| {
-        let choice = choose(named, &clusters, &ensemble, run)?;
-        let info = choice.info;
-        let method = info.with(choice.k, &in_work)?;
-        let clusters = run.install(|| cluster_names(&ensemble, info));
-        let profiles = prepare(&ensemble, info, run)?;
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
-        let weights = ensemble.weights().map(<[f64]>::to_vec);
-        drop(ensemble);
-        let start = start.as_deref().map(|labels| Start::new(labels).weights(weights.as_deref()));
-        let consensus = combine_from(&profiles, method.as_ref(), start, run)?;
-        let anmi = run.install(|| consensus.anmi(&profiles, weights.as_deref()));
+        let start = start.as_deref();
+        let input = Input { keep: false, start, ..Input::new(Members::Ensemble(ensemble)) };
+        let answer = request.answer(input, run)?;
         // One object at a time: lists of options would take twice the memory.
-        let label = |i: usize| consensus.object_label(&profiles, i).map_or(-1, i64::from);
-        let labels: Vec<i64> = (0..profiles.n_objects()).map(label).collect();
+        let label = |i: usize| answer.label(i).map_or(-1, i64::from);
+        let labels: Vec<i64> = (0..answer.profiles.n_objects()).map(label).collect();
         let sure = |(&label, &s): (&i64, &u32)| match label {
             -1 => 0.0,
-            _ => consensus.confidence.get(s as usize).copied().unwrap_or(0.0),
+            _ => answer.consensus.confidence.get(s as usize).copied().unwrap_or(0.0),
         };
-        let confidence = labels.iter().zip(profiles.map()).map(sure).collect();
-        Ok(Found { choice, profiles, clusters, consensus, labels, confidence, anmi })
+        let confidence: Vec<f64> = labels.iter().zip(answer.profiles.map()).map(sure).collect();
+        Ok((answer, labels, confidence))
     };
-    let (found, warnings) = compute_apart(py, &circumstances, work)?;
-    let Choice { info, reason, criteria, .. } = found.choice.clone();
-    let answer = told(py, found)?;
-    answer.set_item("method", info.name)?;
-    answer.set_item("reason", by_wish.or(reason))?;
-    let criteria = criteria.map(|criteria| serde_json::to_string(&criteria)).transpose();
-    let criteria = criteria.map_err(|error| ConsilienceError::new_err(error.to_string()))?;
-    answer.set_item("k_criteria", criteria)?;
-    answer.set_item("params", in_force(py, info, &settings)?)?;
-    answer.set_item("warnings", warnings)?;
-    Ok(answer)
-}
-
-/// The method of this name, `None` for what suits the ensemble, and why `auto` took it if that is
-/// known already.
-fn asked(name: &str, wish: Wish) -> PyResult<(Option<&'static MethodInfo>, Option<&'static str>)> {
-    match auto_by_wish(wish).filter(|_| name == "auto") {
-        Some(found) => Ok((Some(found.info), Some(found.reason))),
-        None => Ok((method_or_auto(name).map_err(to_python)?, None)),
-    }
+    let ((answer, labels, confidence), warnings) = compute_apart(py, &circumstances, work)?;
+    let told = arrays(py, answer)?;
+    told.set_item("labels", PyArray1::from_vec(py, labels))?;
+    told.set_item("confidence", PyArray1::from_vec(py, confidence))?;
+    told.set_item("warnings", warnings)?;
+    Ok(told)
 }
 
 /// The labels of the only member.
@@ -108,25 +73,25 @@ fn start_labels(init: &Ensemble) -> Vec<Option<u32>> {
     member.labels().iter().map(|code| code.map(|code| code as u32)).collect()
 }
 
-/// The parameters that are in force, as text: the defaults, overlaid by what was set.
-fn in_force<'py>(
-    py: Python<'py>,
-    info: &MethodInfo,
-    settings: &Settings,
-) -> PyResult<Bound<'py, PyDict>> {
+/// The parameters that were in force, as text.
+fn in_force<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyDict>> {
     let params = PyDict::new(py);
-    for (name, text) in info.in_force(settings) {
+    for (name, text) in answer.choice.info.in_force(&answer.settings) {
         params.set_item(name, text)?;
     }
     Ok(params)
 }
 
 /// The answer as arrays.
-fn told(py: Python<'_>, found: Found) -> PyResult<Bound<'_, PyDict>> {
-    let Found { profiles, clusters, consensus, labels, confidence, anmi, .. } = found;
+fn arrays(py: Python<'_>, found: Answer) -> PyResult<Bound<'_, PyDict>> {
     let answer = PyDict::new(py);
-    answer.set_item("labels", PyArray1::from_vec(py, labels))?;
-    answer.set_item("confidence", PyArray1::from_vec(py, confidence))?;
+    answer.set_item("method", found.choice.info.name)?;
+    answer.set_item("reason", found.choice.reason)?;
+    let criteria = found.choice.criteria.as_ref().map(serde_json::to_string).transpose();
+    let criteria = criteria.map_err(|error| ConsilienceError::new_err(error.to_string()))?;
+    answer.set_item("k_criteria", criteria)?;
+    answer.set_item("params", in_force(py, &found)?)?;
+    let Answer { profiles, clusters, consensus, anmi, .. } = found;
     let of_profile = |&label: &u32| if label == NO_CLUSTER { -1 } else { i64::from(label) };
     let of_profiles = consensus.labels.iter().map(of_profile).collect();
     answer.set_item("profile_labels", PyArray1::from_vec(py, of_profiles))?;

@@ -24,6 +24,9 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         | Error::UnknownParameter { .. }
         | Error::UnknownName { .. }
         | Error::NeedsK { .. }
+        | Error::Beyond { .. }
+        | Error::OneMethodOnly { .. }
+        | Error::NoAnswer { .. }
         | Error::TooManyClusters { .. }
         | Error::TooFewRows { .. }
         | Error::Empty { .. }

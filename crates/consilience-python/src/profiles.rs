@@ -2,7 +2,7 @@
 
 use consilience::consensus::Merge;
 use consilience::ensemble::{CoAssociation, Ensemble, Member, NO_PROFILE, Profiles, Votes};
-use consilience::explain::{Nearest, scipy_linkage};
+use consilience::judge::{Nearest, scipy_linkage};
 use consilience::linalg::Matrix;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};

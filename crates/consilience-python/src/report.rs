@@ -1,14 +1,16 @@
 //! What a result comes to in words, and its page.
 
+use std::borrow::Cow;
+
 use consilience::consensus::NO_CLUSTER;
-use consilience::explain::Sentence;
+use consilience::judge::{Judgement, Partition, Scatter, Sentence};
 use consilience::linalg::Matrix;
+use consilience::pipeline::Record;
 use consilience::{Error, Run};
-use consilience_report::{Explained, Scatter, Subject};
+use consilience_report::Subject;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::Value;
 
 use crate::builder::to_matrix;
 use crate::profiles::PyProfiles;
@@ -38,9 +40,7 @@ pub(crate) struct Answer<'py> {
 /// What of it the thread that works needs.
 struct Told<'a> {
     profiles: &'a PyProfiles,
-    labels: Vec<u32>,
-    confidence: Vec<f64>,
-    numbers: Vec<u32>,
+    partition: Partition<'a>,
     k_given: bool,
     ids: Option<&'a [String]>,
 }
@@ -54,7 +54,7 @@ impl<'a> Told<'a> {
         let of_objects = answer.confidence.as_array();
         let map = profiles.profiles().map();
         if of_objects.len() != map.len() {
-            return Err(PyValueError::new_err("one confidence an object is needed"));
+            return Err(PyValueError::new_err("one confidence per object is needed"));
         }
         // Equal objects are equally sure; one that a method left out counts 0.
         let mut confidence = vec![0.0; labels.len()];
@@ -63,32 +63,27 @@ impl<'a> Told<'a> {
                 *place = f64::max(*place, sure);
             }
         }
-        Ok(Told {
-            profiles,
-            labels,
-            confidence,
+        let partition = Partition {
+            profiles: Cow::Borrowed(profiles.profiles()),
+            labels: labels.into(),
+            confidence: confidence.into(),
             numbers: (0..k).collect(),
-            k_given: answer.asked.is_some(),
-            ids: answer.ids.as_deref(),
-        })
+            names: (0..k).map(|number| number.to_string()).collect(),
+        };
+        let (k_given, ids) = (answer.asked.is_some(), answer.ids.as_deref());
+        Ok(Told { profiles, partition, k_given, ids })
     }
 
     fn subject(&self) -> Subject<'_> {
         Subject {
-            profiles: self.profiles.profiles(),
+            partition: &self.partition,
             clusters: self.profiles.cluster_names(),
-            labels: &self.labels,
-            confidence: &self.confidence,
-            numbers: &self.numbers,
-            called: None,
             names: self.ids.map(|ids| Box::new(|i: usize| ids.get(i).map(String::as_str)) as _),
-            truth: None,
-            criteria: None,
         }
     }
 
-    fn explain(&self, run: &Run) -> consilience::Result<Explained> {
-        self.subject().explain(self.k_given, run)
+    fn judge(&self, run: &Run) -> consilience::Result<Judgement> {
+        Judgement::new(&self.partition, self.k_given, None, run)
     }
 }
 
@@ -100,10 +95,10 @@ pub(crate) fn verdict(
     circumstances: Circumstances,
 ) -> PyResult<Vec<(String, String, String)>> {
     let told = Told::new(&answer)?;
-    let (explained, _) = compute(py, &circumstances, |run| told.explain(run))?;
+    let (judgement, _) = compute(py, &circumstances, |run| told.judge(run))?;
     let sentence =
-        |s: Sentence| (s.about.to_owned(), format!("{:?}", s.tone).to_lowercase(), s.text);
-    Ok(explained.verdict.into_iter().map(sentence).collect())
+        |s: Sentence| (s.about.into_owned(), format!("{:?}", s.tone).to_lowercase(), s.text);
+    Ok(judgement.verdict.into_iter().map(sentence).collect())
 }
 
 /// The page of a result; `record` is what `result.json` of the command line would hold, `features`
@@ -118,14 +113,14 @@ pub(crate) fn report(
     circumstances: Circumstances,
 ) -> PyResult<String> {
     let told = Told::new(&answer)?;
-    let mut record: Value = serde_json::from_str(record)
-        .map_err(|error| PyValueError::new_err(format!("the record is no JSON: {error}")))?;
+    let mut record: Record = serde_json::from_str(record)
+        .map_err(|error| PyValueError::new_err(format!("the record cannot be read: {error}")))?;
     let features = features.map(|(values, names)| (to_matrix(&values), names));
     let (page, _) = compute(py, &circumstances, |run| {
         if let Some((values, names)) = &features {
-            record["scatter"] = scatter(values, names, told.profiles, run)?.told();
+            record.scatter = Some(scatter(values, names, told.profiles, run)?);
         }
-        told.subject().page(&told.explain(run)?, &record, run)
+        told.subject().page(&told.judge(run)?, &record, run)
     })?;
     Ok(page)
 }

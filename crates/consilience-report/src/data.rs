@@ -1,6 +1,7 @@
 //! What a page shows, as plain data. Shares and agreements are whole thousandths, so that the page
 //! stays small and its bytes do not depend on how numbers are printed.
 
+use consilience::pipeline::Classes;
 use serde::{Deserialize, Serialize};
 
 /// All that a page shows.
@@ -41,7 +42,7 @@ pub struct Report {
     /// The objects that are least safe.
     pub doubtful: Vec<Doubtful>,
     /// How the result compares with known classes.
-    pub truth: Option<Truth>,
+    pub truth: Option<Classes>,
     /// How it was made.
     pub methods: Methods,
     /// Remarks on how figures were made.
@@ -244,19 +245,6 @@ pub struct Doubtful {
     pub second_support: u32,
     /// Its confidence, in thousandths.
     pub confidence: u32,
-}
-
-/// How the result compares with known classes.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Truth {
-    /// What the classes are called.
-    pub name: String,
-    /// Their names.
-    pub classes: Vec<String>,
-    /// Objects by cluster (rows, by place) and class (columns).
-    pub table: Vec<Vec<f64>>,
-    /// Measures: name, of the consensus, mean of the members.
-    pub scores: Vec<(String, f64, f64)>,
 }
 
 /// How the result was made.

@@ -1,7 +1,7 @@
 //! The report page: one self-contained HTML file.
 //!
-//! A [`Subject`] gathers what is known of a consensus into plain [`data`], from which [`page`](fn@page)
-//! makes the file. That is a pure function: equal data give equal bytes. The page asks for nothing from
+//! A [`Subject`] and its record are gathered into plain [`data`], from which [`page`](fn@page) makes the
+//! file. That is a pure function: equal data give equal bytes. The page asks for nothing from
 //! outside, and its Content-Security-Policy forbids that it could; only the one script and the one
 //! style sheet whose hashes it names may run. What users wrote (names, labels, paths) reaches the
 //! page as escaped text or inside a block of JSON, never as markup.
@@ -13,11 +13,8 @@ pub mod data;
 mod limit;
 mod page;
 pub mod paper;
-mod scatter;
 mod subject;
-pub mod words;
 
 pub use data::Report;
 pub use page::page;
-pub use scatter::Scatter;
-pub use subject::{Explained, Names, Subject};
+pub use subject::{Names, Subject};

@@ -88,7 +88,8 @@ fn doubtful(report: &Report) -> Vec<serde_json::Value> {
 /// Rows of the table of scores.
 fn scores(report: &Report) -> Vec<serde_json::Value> {
     let scores = report.truth.as_ref().map_or(&[][..], |truth| &truth.scores);
-    let row = |(name, ours, mean): &(String, f64, f64)| json!({ "name": name, "ours": format!("{ours:.3}"), "mean": format!("{mean:.3}") });
+    let shown = |value: &Option<f64>| format!("{:.3}", value.unwrap_or(f64::NAN));
+    let row = |(name, ours, mean): &(String, Option<f64>, Option<f64>)| json!({ "name": name, "ours": shown(ours), "mean": shown(mean) });
     scores.iter().map(row).collect()
 }
 
@@ -121,9 +122,11 @@ fn embedded(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
+    use consilience::pipeline::Classes;
+
     use super::*;
     use crate::data::{Cluster, Doubtful, Fact, Flow, Matrix, Members, Methods, Moved, Number};
-    use crate::data::{Resampled, Scatter, Sentence, Tracking, Truth};
+    use crate::data::{Resampled, Scatter, Sentence, Tracking};
 
     /// A report in which every text is `name` and every list has `many` entries.
     fn full(name: &str, many: usize) -> Report {
@@ -215,11 +218,11 @@ mod tests {
             }),
             trace: vec![-1.234_567_890_123_4; 10 * many],
             doubtful: vec![Doubtful { name: text(), ..Doubtful::default() }; many],
-            truth: Some(Truth {
+            truth: Some(Classes {
                 name: text(),
                 classes: vec![text(); many],
                 table: vec![vec![12_345.0; many]; many],
-                scores: vec![(text(), 0.5, 0.4); 7],
+                scores: vec![(text(), Some(0.5), Some(0.4)); 7],
             }),
             methods: Methods {
                 paragraph: text(),

@@ -4,18 +4,18 @@
 
 use consilience::consensus::method;
 use consilience::data::data_set;
+use consilience::pipeline::{GivenOptions, Record};
+use consilience::words::{count, counted, listed};
 use serde_json::Value;
 
 use crate::bibtex;
-use crate::words::{count, counted, listed};
 
 /// What the data are called.
-pub fn title(record: &Value) -> String {
-    if let Some(title) = record["title"].as_str() {
-        return title.to_owned();
+pub fn title(record: &Record) -> String {
+    if let Some(title) = &record.title {
+        return title.clone();
     }
-    let command = &record["command"];
-    if let Some(info) = command["data"].as_str().and_then(|name| data_set(name).ok()) {
+    if let Some(info) = record.command.text("data").and_then(|name| data_set(name).ok()) {
         let mut letters = info.title.chars();
         let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
         return first + letters.as_str();
@@ -28,39 +28,31 @@ pub fn title(record: &Value) -> String {
     }
 }
 
-/// Whether the number of clusters was asked for, not found.
-pub fn k_given(record: &Value) -> bool {
-    let command = &record["command"];
-    command["k"].is_number()
-        || command["options"].as_str().is_some_and(|options| options.contains("--k "))
-}
-
 /// The files that hold the data.
-fn data_files(record: &Value) -> Vec<String> {
-    let inputs = record["inputs"].as_array().map_or(&[][..], Vec::as_slice);
-    let data = inputs.iter().filter(|input| input["as"].is_null());
-    data.filter_map(|input| input["file"].as_str().map(str::to_owned)).collect()
+fn data_files(record: &Record) -> Vec<String> {
+    let data = record.inputs.iter().filter(|input| input.role.is_none());
+    data.map(|input| input.file.clone()).collect()
 }
 
 /// The arguments of the command in the record, without those that say where results go.
-pub fn arguments(record: &Value) -> Vec<String> {
-    let command = &record["command"];
-    let name = command["name"].as_str().unwrap_or("run");
+pub fn arguments(record: &Record) -> Vec<String> {
+    let command = &record.command;
+    let name = command.text("name").unwrap_or("run");
     let mut all = vec![name.to_owned()];
     if name == "demo" {
-        all.extend(command["data"].as_str().map(str::to_owned));
+        all.extend(command.text("data").map(str::to_owned));
     } else {
         all.extend(data_files(record));
         options(command, &mut all);
     }
-    if let Some(seed) = record["seed"].as_u64().filter(|&seed| seed != 0) {
-        all.extend(["--seed".to_owned(), seed.to_string()]);
+    if record.seed != 0 {
+        all.extend(["--seed".to_owned(), record.seed.to_string()]);
     }
     all
 }
 
 /// The options of `run` and `combine` as the record has them; those not given are left out.
-fn options(command: &Value, all: &mut Vec<String>) {
+fn options(command: &GivenOptions, all: &mut Vec<String>) {
     const DEFAULTS: [(&str, &str); 6] = [
         ("method", "auto"),
         ("size", "50"),
@@ -91,14 +83,7 @@ fn options(command: &Value, all: &mut Vec<String>) {
         "missing",
     ];
     for key in plain {
-        let text = match &command[key] {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            other => match spelled(other) {
-                Some(text) => text,
-                None => continue,
-            },
-        };
+        let Some(text) = command.0.get(key).and_then(spelled) else { continue };
         if DEFAULTS.contains(&(key, text.as_str())) {
             continue;
         }
@@ -111,31 +96,33 @@ fn options(command: &Value, all: &mut Vec<String>) {
         ("no_header", "--no-header"),
         ("rows", "--rows"),
     ] {
-        if command[key] == true {
+        if command.is_on(key) {
             all.push(option.to_owned());
         }
     }
-    for (key, value) in command["set"].as_object().into_iter().flatten() {
-        all.extend(["--set".to_owned(), format!("{key}={}", value.as_str().unwrap_or_default())]);
+    for (key, value) in command.settings() {
+        all.extend(["--set".to_owned(), format!("{key}={value}")]);
     }
-    for column in command["drop"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for column in command.list("drop") {
         all.extend(["--drop".to_owned(), column.to_owned()]);
     }
 }
 
-/// Numbers of clusters and shares as they are written on the command line.
+/// A value as it is written on the command line; numbers of clusters and shares are kept by kind.
 fn spelled(value: &Value) -> Option<String> {
-    match value.as_object()?.values().next()? {
-        Value::Array(ends) if ends.len() == 2 => Some(format!("{}..{}", ends[0], ends[1])),
+    match value {
+        Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
+        Value::Array(ends) if ends.len() == 2 => Some(format!("{}..{}", ends[0], ends[1])),
+        Value::Object(kinds) => kinds.values().next().and_then(spelled),
         _ => None,
     }
 }
 
 /// The command as it is typed.
-pub fn command_line(record: &Value) -> String {
+pub fn command_line(record: &Record) -> String {
     // From another language.
-    if let Some(call) = record["command"]["call"].as_str() {
+    if let Some(call) = record.command.text("call") {
         return call.to_owned();
     }
     let quoted = |argument: &String| {
@@ -148,8 +135,8 @@ pub fn command_line(record: &Value) -> String {
     };
     let mut words: Vec<String> = vec!["consilience".to_owned()];
     words.extend(arguments(record).iter().map(quoted));
-    let output = match record["command"]["name"].as_str() {
-        Some("combine") if record["command"]["saved"] == true => "--save results",
+    let output = match record.command.text("name") {
+        Some("combine") if record.command.is_on("saved") => "--save results",
         Some("combine") => "-o consensus.csv",
         Some("demo") => "",
         _ => "-o results",
@@ -158,69 +145,60 @@ pub fn command_line(record: &Value) -> String {
 }
 
 /// A paragraph for the methods section of a paper.
-pub fn paragraph(record: &Value, safe: (usize, usize)) -> String {
-    let consensus = &record["consensus"];
-    let number = |value: &Value| value.as_u64().unwrap_or(0) as usize;
-    let ensemble = &record["ensemble"];
-    let n = number(&consensus["n"]);
-    let text = if let (Some(scheme), Some(base)) =
-        (ensemble["scheme"].as_str(), ensemble["base"].as_str())
-    {
-        let k = ensemble["base_k"].as_array().map_or_else(String::new, |k| {
-            if k[0] == k[1] {
-                format!(" into {} clusters each", k[0])
+pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
+    let consensus = &record.consensus;
+    let text = if let Some(made) = &record.ensemble.made {
+        let k = made.base_k.map_or_else(String::new, |(low, high)| {
+            if low == high {
+                format!(" into {low} clusters each")
             } else {
-                format!(" into {} to {} clusters", k[0], k[1])
+                format!(" into {low} to {high} clusters")
             }
         });
-        let scale = match ensemble["scale"].as_str() {
-            Some("zscore") => "features scaled to mean 0 and standard deviation 1",
-            Some("minmax") => "features scaled to [0, 1]",
+        let scale = match made.scale.as_str() {
+            "zscore" => "features scaled to mean 0 and standard deviation 1",
+            "minmax" => "features scaled to [0, 1]",
             _ => "features not scaled",
         };
         format!(
-            "{} with {} were clustered {} times by {base}{k} (scheme {scheme}; {scale}). ",
-            counted(n, "object"),
-            counted(record["data"]["features"].as_array().map_or(0, Vec::len), "feature"),
-            count(number(&ensemble["size"])),
+            "{} with {} were clustered {} times by {}{k} (scheme {}; {scale}). ",
+            counted(consensus.n, "object"),
+            counted(record.data.features.as_ref().map_or(0, Vec::len), "feature"),
+            count(record.ensemble.size),
+            made.base,
+            made.scheme,
         )
     } else {
         format!(
             "{} of {} were combined. ",
-            counted(number(&consensus["clusterings"]), "clustering"),
-            counted(n, "object")
+            counted(consensus.clusterings, "clustering"),
+            counted(consensus.n, "object")
         )
     };
-    let name = consensus["method"].as_str().unwrap_or("unknown");
-    let info = method(name).ok();
-    let sizes: Vec<String> = consensus["sizes"]
-        .as_array()
-        .map_or_else(Vec::new, |sizes| sizes.iter().map(|size| count(number(size))).collect());
-    let aligned = &consensus["aligned"];
-    let followed = if aligned.is_object() {
+    let info = method(&consensus.method).ok();
+    let sizes: Vec<String> = consensus.sizes.iter().map(|&size| count(size)).collect();
+    let followed = consensus.aligned.as_ref().map_or_else(String::new, |aligned| {
         format!(
             " Clusters are called as in an earlier result ({}; optimal assignment); {} of the {} in \
              both moved to another cluster.",
-            aligned["to"].as_str().unwrap_or_default(),
-            count(number(&aligned["moved"])),
-            counted(number(&aligned["common"]), "object"),
+            aligned.to,
+            count(aligned.moved),
+            counted(aligned.common, "object"),
         )
-    } else {
-        String::new()
-    };
-    let asked = if k_given(record) { " was set" } else { " was found from the clusterings" };
+    });
+    let asked = if record.k_given() { " was set" } else { " was found from the clusterings" };
     let combined = format!(
         "The clusterings were combined by {} ({}) with consilience {} (seed {}); the number of \
          clusters, {},{asked}. The consensus has clusters of {} objects and agrees with the \
          clusterings by {:.3} (average normalised mutual information). {} of {} objects ({:.0} %) \
          are supported by the clusterings at least twice as much in their cluster as in any other.{followed}",
-        info.map_or(name, |info| info.title),
+        info.map_or(consensus.method.as_str(), |info| info.title),
         info.map_or("", |info| info.reference),
-        record["version"].as_str().unwrap_or_default(),
-        record["seed"],
-        consensus["k"],
+        record.version,
+        record.seed,
+        consensus.k,
         listed(&sizes, 12),
-        consensus["anmi"].as_f64().unwrap_or(f64::NAN),
+        consensus.anmi.unwrap_or(f64::NAN),
         count(safe.0),
         count(safe.1),
         100.0 * safe.0 as f64 / safe.1.max(1) as f64,
@@ -229,13 +207,13 @@ pub fn paragraph(record: &Value, safe: (usize, usize)) -> String {
 }
 
 /// References for a bibliography.
-pub fn bibtex(record: &Value) -> String {
-    let version = record["version"].as_str().unwrap_or_default();
+pub fn bibtex(record: &Record) -> String {
+    let version = &record.version;
     let mut text = format!(
         "@software{{consilience,\n  title   = {{consilience: consensus clustering}},\n  author  = \
          {{{{The consilience developers}}}},\n  version = {{{version}}}\n}}\n"
     );
-    let name = record["consensus"]["method"].as_str().unwrap_or_default();
+    let name = &record.consensus.method;
     if let Ok(info) = method(name) {
         text = format!("{text}\n{}", bibtex::entries(info.reference, name));
     }
@@ -250,7 +228,8 @@ mod tests {
 
     #[test]
     fn the_command_can_be_typed_again() {
-        let record = json!({
+        let parsed = |value: Value| serde_json::from_value::<Record>(value).unwrap();
+        let record = parsed(json!({
             "seed": 7,
             "inputs": [
                 { "file": "my data.csv" },
@@ -262,12 +241,12 @@ mod tests {
                 "init": "start.csv", "align_to": "old/labels.csv", "size": 20, "scheme": "random-k", "base": "kmeans",
                 "base_k": { "between": [2, 8] }, "scale": "none", "id": "it's", "drop": ["note"], "soft": true,
             },
-        });
+        }));
         assert_eq!(
             command_line(&record),
             r"consilience run 'my data.csv' --method scec --k 3 --init start.csv --align-to old/labels.csv --size 20 --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
         );
-        let demo = json!({ "seed": 0, "command": { "name": "demo", "data": "iris" } });
+        let demo = parsed(json!({ "seed": 0, "command": { "name": "demo", "data": "iris" } }));
         assert_eq!(command_line(&demo), "consilience demo iris");
         assert!(title(&demo).starts_with(char::is_uppercase));
     }

@@ -1,19 +1,18 @@
 //! From a consensus to what its page shows. Nothing is computed by a method again.
 
-use consilience::choose_k::{KCriteria, KCurve};
 use consilience::consensus::NO_CLUSTER;
-use consilience::ensemble::{Contingency, NO_PROFILE, Profiles};
-use consilience::explain::{
-    Blocks, Circumstances, Overview, Sentence, Support, Tracking, consensus_order, verdict,
+use consilience::ensemble::{Contingency, NO_PROFILE};
+use consilience::judge::{
+    Blocks, Judgement, KCurve, Overview, Partition, Scatter, Support, Tracking, consensus_order,
 };
 use consilience::linalg::Matrix;
+use consilience::pipeline::{AlignedRecord, Record};
+use consilience::words::{count, named};
 use consilience::{Result, Run};
 use serde_json::Value;
 
 use crate::data as shown;
 use crate::paper;
-use crate::scatter::Scatter;
-use crate::words::{count, named};
 
 /// Bins of the consensus matrix, in about.
 const BINS: usize = 150;
@@ -33,131 +32,95 @@ pub type Names<'a> = Box<dyn Fn(usize) -> Option<&'a str> + 'a>;
 
 /// A consensus as its page sees it.
 pub struct Subject<'a> {
-    /// What it was computed on.
-    pub profiles: &'a Profiles,
-    /// Of every member the names of its clusters, as `consilience::consensus::cluster_names` gives
-    /// them.
+    /// The consensus.
+    pub partition: &'a Partition<'a>,
+    /// Of every member the names of its clusters, by their codes in the profiles.
     pub clusters: &'a [Vec<String>],
-    /// The cluster of every profile by place.
-    pub labels: &'a [u32],
-    /// How sure it is.
-    pub confidence: &'a [f64],
-    /// The number that every cluster is called by.
-    pub numbers: &'a [u32],
-    /// What every cluster is called where that is not its number.
-    pub called: Option<&'a [String]>,
     /// The names of the objects, which are numbered without.
     pub names: Option<Names<'a>>,
-    /// The known classes by cluster (rows, by place) and class.
-    pub truth: Option<shown::Truth>,
-    /// What speaks for which number of clusters, if it was looked for among all numbers before.
-    pub criteria: Option<&'a KCriteria>,
-}
-
-/// What is known of a consensus besides itself.
-pub struct Explained {
-    /// Figures of the members and clusters.
-    pub overview: Overview,
-    tracking: Tracking,
-    clusters: Vec<String>,
-    /// What they come to, in words.
-    pub verdict: Vec<Sentence>,
 }
 
 impl Subject<'_> {
-    /// Finds out what is to be known of the consensus.
-    pub fn explain(&self, k_given: bool, run: &Run) -> Result<Explained> {
-        let k = self.numbers.len();
-        let Subject { profiles, labels, confidence, criteria, .. } = *self;
-        let overview = Overview::new(profiles, labels, confidence, k, criteria, run)?;
-        let tracking = Tracking::new(self.profiles, self.labels, k, run)?;
-        let clusters: Vec<String> = match self.called {
-            Some(called) => called.iter().map(|name| named(name)).collect(),
-            None => self.numbers.iter().map(u32::to_string).collect(),
-        };
-        let members: Vec<String> =
-            self.profiles.members().iter().map(|member| named(&member.name)).collect();
-        let about = Circumstances { clusters: &clusters, members: &members, k_given };
-        let verdict = verdict(&overview, &about);
-        Ok(Explained { overview, tracking, clusters, verdict })
-    }
-
-    /// The page of the consensus; `record` is what `result.json` holds.
-    pub fn page(&self, explained: &Explained, record: &Value, run: &Run) -> Result<String> {
-        let overview = &explained.overview;
-        let anmi = record["consensus"]["anmi"].as_f64().unwrap_or(f64::NAN);
-        let k = self.numbers.len();
+    /// The page of the consensus, of what it is worth, and of how it was found.
+    ///
+    /// # Errors
+    ///
+    /// If memory does not suffice, or if the run is cancelled.
+    pub fn page(&self, judgement: &Judgement, record: &Record, run: &Run) -> Result<String> {
+        let (overview, found) = (&judgement.overview, &record.consensus);
+        let anmi = found.anmi.unwrap_or(f64::NAN);
+        let classes = record.classes.clone().flatten();
+        let profiles = &self.partition.profiles;
+        let k = self.partition.numbers.len();
         let safe = overview.safe as f64 / overview.n.max(1) as f64;
         let fact = |name: &str, value: String| shown::Fact { name: name.to_owned(), value };
         let criteria = &overview.criteria;
         let mut facts = vec![
             fact("Objects", count(overview.n)),
             fact("Clusters", count(k)),
-            fact("Clusterings combined", count(self.profiles.n_members())),
+            fact("Clusterings combined", count(profiles.n_members())),
             fact("Safe objects", format!("{:.0} %", 100.0 * safe)),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
         ];
-        if let Some((name, ours, _)) = self.truth.as_ref().and_then(|truth| truth.scores.first()) {
+        if let Some((name, ours, _)) = classes.as_ref().and_then(|classes| classes.scores.first()) {
             facts.push(fact(
                 &format!("{} with the classes", name.to_uppercase()),
-                format!("{ours:.2}"),
+                format!("{:.2}", ours.unwrap_or(f64::NAN)),
             ));
         }
-        let moved = moved(&record["consensus"]["aligned"]);
+        let moved = found.aligned.as_ref().map(moved);
         facts.extend(moved.as_ref().map(|moved| {
             fact("Moved since the earlier result", format!("{} of {}", moved.moved, moved.common))
         }));
-        let distinct = record["consensus"]["unique"].as_u64().map_or(0, |unique| unique as usize);
         let mut notes = vec![format!(
             "Equal objects were merged: {} objects have {} distinct label tuples.",
             count(overview.n),
-            count(distinct)
+            count(found.unique)
         )];
         let sampled = [
             ("The agreement of the clusterings", overview.members.sampled),
             ("What speaks for which number of clusters", criteria.sampled),
-            ("The tracking plot", explained.tracking.sampled),
+            ("The tracking plot", judgement.tracking.sampled),
         ];
         for (what, sampled) in sampled {
             notes.extend(sampled.map(|some| {
                 format!(
                     "{what} was computed on a sample of {} of {} distinct objects.",
                     count(some),
-                    count(self.profiles.len())
+                    count(profiles.len())
                 )
             }));
         }
-        let scatter = Scatter::stored(&record["scatter"]);
         let report = shown::Report {
             title: paper::title(record),
             subtitle: format!(
                 "{} clusters from {} clusterings of {} objects, by {}",
                 count(k),
-                count(self.profiles.n_members()),
+                count(profiles.n_members()),
                 count(overview.n),
-                record["consensus"]["method"].as_str().unwrap_or("an unknown method"),
+                if found.method.is_empty() { "an unknown method" } else { &found.method },
             ),
-            program: format!("consilience {}", record["version"].as_str().unwrap_or_default()),
-            verdict: explained
+            program: format!("consilience {}", record.version),
+            verdict: judgement
                 .verdict
                 .iter()
                 .map(|sentence| shown::Sentence {
-                    about: sentence.about.to_owned(),
+                    about: sentence.about.to_string(),
                     tone: format!("{:?}", sentence.tone).to_lowercase(),
                     text: sentence.text.clone(),
                 })
                 .collect(),
             facts,
             n: overview.n,
-            clusters: self.clusters(explained),
+            clusters: self.clusters(overview),
             matrix: Some(self.matrix(run)?),
-            scatter: scatter.map(|scatter| self.scatter(&scatter)),
+            scatter: record.scatter.as_ref().map(|scatter| self.scatter(scatter)),
             flows: self.flows(overview),
             members: self.members(overview),
             number: shown::Number {
                 k,
                 recommended: criteria.recommended,
-                votes: criteria.rules.iter().map(|rule| (rule.rule.to_owned(), rule.k)).collect(),
+                votes: criteria.rules.iter().map(|rule| (rule.rule.to_string(), rule.k)).collect(),
                 lifetimes: shown_of(&criteria.lifetimes),
                 prominences: shown_of(&criteria.prominences),
                 eigenvalues: shown_of(&criteria.eigenvalues),
@@ -165,14 +128,12 @@ impl Subject<'_> {
                 distribution: rounded(&criteria.pairs),
                 undecided: rounded(&[criteria.undecided])[0],
             },
-            resampled: resampled(&criteria.curves, explained.tracking.ks.last(), k),
-            tracking: tracking(&explained.tracking, k),
+            resampled: resampled(&criteria.curves, judgement.tracking.ks.last(), k),
+            tracking: tracking(&judgement.tracking, k),
             moved,
-            trace: record["consensus"]["trace"]
-                .as_array()
-                .map_or_else(Vec::new, |trace| trace.iter().filter_map(Value::as_f64).collect()),
+            trace: found.trace.iter().copied().flatten().collect(),
             doubtful: self.doubtful(overview),
-            truth: self.truth.clone(),
+            truth: classes,
             methods: shown::Methods {
                 paragraph: paper::paragraph(record, (overview.safe, overview.n)),
                 bibtex: paper::bibtex(record),
@@ -185,12 +146,13 @@ impl Subject<'_> {
         Ok(crate::page(report))
     }
 
-    fn clusters(&self, explained: &Explained) -> Vec<shown::Cluster> {
-        let facts = explained.overview.clusters.iter().zip(self.numbers);
+    fn clusters(&self, overview: &Overview) -> Vec<shown::Cluster> {
+        let Partition { numbers, names, .. } = self.partition;
+        let facts = overview.clusters.iter().zip(numbers.iter());
         facts
-            .zip(&explained.clusters)
+            .zip(names.iter())
             .map(|((facts, &number), name)| shown::Cluster {
-                name: name.clone(),
+                name: named(name),
                 colour: number,
                 objects: facts.objects,
                 safe: facts.safe,
@@ -204,16 +166,17 @@ impl Subject<'_> {
 
     fn matrix(&self, run: &Run) -> Result<shown::Matrix> {
         // Where clusters are very many, the smaller ones share bins.
-        let most = self.numbers.len().min(CLUSTERS + 1);
+        let most = self.partition.numbers.len().min(CLUSTERS + 1);
         let place =
             |label: u32| if label == NO_CLUSTER { label } else { label.min(CLUSTERS as u32) };
-        let labels: Vec<u32> = self.labels.iter().map(|&label| place(label)).collect();
-        let blocks = Blocks::new(self.profiles, &labels, self.confidence, BINS, run)?;
+        let labels: Vec<u32> = self.partition.labels.iter().map(|&label| place(label)).collect();
+        let blocks =
+            Blocks::new(&self.partition.profiles, &labels, &self.partition.confidence, BINS, run)?;
         let bins = blocks.bins.len();
-        let support = Support::new(self.profiles, &labels, most);
+        let support = Support::new(&self.partition.profiles, &labels, most);
         let mut sums = Matrix::zeros(bins, most);
         for (s, &bin) in blocks.bin_of.iter().enumerate() {
-            let w = self.profiles.weights()[s] / blocks.bins[bin as usize].weight;
+            let w = self.partition.profiles.weights()[s] / blocks.bins[bin as usize].weight;
             let row = sums.row_mut(bin as usize).iter_mut();
             row.zip(support.supports(s)).for_each(|(sum, x)| *sum += w * x);
         }
@@ -231,15 +194,15 @@ impl Subject<'_> {
     }
 
     fn scatter(&self, scatter: &Scatter) -> shown::Scatter {
-        let of = |object: usize| match self.profiles.map()[object] {
+        let of = |object: usize| match self.partition.profiles.map()[object] {
             NO_PROFILE => (None, 0),
             s => {
-                let label = self.labels[s as usize];
-                let sure = thousandths(self.confidence[s as usize]);
+                let label = self.partition.labels[s as usize];
+                let sure = thousandths(self.partition.confidence[s as usize]);
                 ((label != NO_CLUSTER).then_some(label as usize), sure)
             }
         };
-        let objects = scatter.objects.iter().filter(|&&i| i < self.profiles.n_objects());
+        let objects = scatter.objects.iter().filter(|&&i| i < self.partition.profiles.n_objects());
         let (clusters, confidence) = objects.map(|&i| of(i)).unzip();
         shown::Scatter {
             axes: scatter.axes.clone(),
@@ -268,7 +231,7 @@ impl Subject<'_> {
     }
 
     fn flow(&self, h: usize, agreement: f64) -> shown::Flow {
-        let table = Contingency::of_consensus(self.profiles, self.labels, h);
+        let table = Contingency::of_consensus(&self.partition.profiles, &self.partition.labels, h);
         let weights = table.column_weights();
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
@@ -276,7 +239,7 @@ impl Subject<'_> {
         order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
         let names = &self.clusters[h];
         shown::Flow {
-            member: named(&self.profiles.members()[h].name),
+            member: named(&self.partition.profiles.members()[h].name),
             agreement: thousandths(agreement),
             clusters: order.iter().map(|&c| named(&names[c])).collect(),
             cells: table
@@ -297,7 +260,7 @@ impl Subject<'_> {
             members.members.iter().for_each(|&h| camp_of[h] = camp);
         }
         let order = &found.order;
-        let members = self.profiles.members();
+        let members = self.partition.profiles.members();
         shown::Members {
             names: order.iter().map(|&h| named(&members[h].name)).collect(),
             k: order.iter().map(|&h| members[h].n_clusters()).collect(),
@@ -316,12 +279,16 @@ impl Subject<'_> {
         };
         let margin = |s: u32| overview.choices[s as usize].margin();
         let mut closest: Vec<u32> =
-            consensus_order(self.labels, self.confidence).into_iter().filter(unsure).collect();
+            consensus_order(&self.partition.labels, &self.partition.confidence)
+                .into_iter()
+                .filter(unsure)
+                .collect();
         closest.sort_by(|&s, &t| margin(s).total_cmp(&margin(t)));
         closest.truncate(DOUBTFUL);
-        let mut rank = vec![u32::MAX; self.profiles.len()];
+        let mut rank = vec![u32::MAX; self.partition.profiles.len()];
         (0..).zip(&closest).for_each(|(at, &s)| rank[s as usize] = at);
-        let known = self.profiles.map().iter().enumerate().filter(|(_, s)| **s != NO_PROFILE);
+        let known =
+            self.partition.profiles.map().iter().enumerate().filter(|(_, s)| **s != NO_PROFILE);
         let mut objects: Vec<(u32, usize)> =
             known.map(|(i, &s)| (rank[s as usize], i)).filter(|(at, _)| *at != u32::MAX).collect();
         objects.sort_unstable();
@@ -335,7 +302,7 @@ impl Subject<'_> {
                 support: thousandths(choice.support),
                 second: choice.second as usize,
                 second_support: thousandths(choice.second_support),
-                confidence: thousandths(self.confidence[s]),
+                confidence: thousandths(self.partition.confidence[s]),
             }
         };
         objects.into_iter().map(told).collect()
@@ -378,22 +345,18 @@ fn shown_of(curve: &[f64]) -> Vec<f64> {
     rounded(&curve[..curve.len().min(NUMBERS)])
 }
 
-/// What moved since the earlier result, as the record tells it.
-fn moved(aligned: &Value) -> Option<shown::Moved> {
-    let number = |value: &Value| count(value.as_u64().unwrap_or(0) as usize);
-    let text = |value: &Value| named(value.as_str().unwrap_or_default());
-    let texts = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().map(text).collect()
-    };
-    let moves = aligned["moves"].as_array()?.iter();
-    Some(shown::Moved {
-        earlier: text(&aligned["to"]),
-        common: number(&aligned["common"]),
-        moved: number(&aligned["moved"]),
-        moves: moves.map(|m| (text(&m["from"]), text(&m["to"]), number(&m["objects"]))).collect(),
-        new: texts(&aligned["new"]),
-        gone: texts(&aligned["gone"]),
-    })
+/// What moved since the earlier result.
+fn moved(aligned: &AlignedRecord) -> shown::Moved {
+    let names = |names: &[String]| names.iter().map(|name| named(name)).collect();
+    let moves = aligned.moves.iter();
+    shown::Moved {
+        earlier: named(&aligned.to),
+        common: count(aligned.common),
+        moved: count(aligned.moved),
+        moves: moves.map(|m| (named(&m.from), named(&m.to), count(m.objects))).collect(),
+        new: names(&aligned.new),
+        gone: names(&aligned.gone),
+    }
 }
 
 /// Numbers to six decimals: what is beyond is rounding, which differs between a membership and the
@@ -414,7 +377,7 @@ fn lower_half(n: usize, value: impl Fn(usize, usize) -> f64) -> Vec<u32> {
 }
 
 /// Options, seed, versions and checksums, as a flat list.
-fn settings(record: &Value) -> Vec<shown::Fact> {
+fn settings(record: &Record) -> Vec<shown::Fact> {
     let mut facts = Vec::new();
     let mut add = |name: String, value: &Value| {
         let text = match value {
@@ -426,15 +389,15 @@ fn settings(record: &Value) -> Vec<shown::Fact> {
         };
         facts.push(shown::Fact { name, value: named(&text) });
     };
-    add("version".to_owned(), &record["version"]);
-    add("seed".to_owned(), &record["seed"]);
-    for input in record["inputs"].as_array().into_iter().flatten() {
-        let name = input["file"].as_str().unwrap_or_default();
-        add(format!("xxh64 of {}", named(name)), &input["xxh64"]);
+    add("version".to_owned(), &Value::from(record.version.as_str()));
+    add("seed".to_owned(), &Value::from(record.seed));
+    for input in &record.inputs {
+        let sum = input.xxh64.as_deref().map_or(Value::Null, Value::from);
+        add(format!("xxh64 of {}", named(&input.file)), &sum);
     }
-    for (key, value) in record["command"].as_object().into_iter().flatten() {
+    for (key, value) in &record.command.0 {
         add(key.replace('_', " "), value);
     }
-    add("parameters of the method".to_owned(), &record["consensus"]["params"]);
+    add("parameters of the method".to_owned(), &Value::Object(record.consensus.params.clone()));
     facts
 }

@@ -39,8 +39,10 @@
 //!   [`Lwea`](consensus::Lwea) and so on), whose module has its equations and says where we depart from
 //!   its paper.
 //! * **How many clusters**: some methods find the number themselves; for the others there are
-//!   [criteria](choose_k::KCriteria).
-//! * **What it means**: [`explain`] tells who is in doubt and why, which members disagree, and sums up.
+//!   [criteria](judge::KCriteria).
+//! * **What it is worth**: [`judge`] tells who is in doubt and why, which members disagree, and sums up.
+//! * **The whole way**: [`pipeline`] goes from features or members to an answer that is judged and can
+//!   be recorded, as the command line and Python do.
 //! * **How good**: [`metrics`] compares clusterings with each other and with known classes.
 //!
 //! Everything is repeatable: the same input, parameters and seed give the same bits on any number of
@@ -50,20 +52,21 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
-pub mod choose_k;
 pub mod consensus;
 pub mod data;
 pub mod ensemble;
-pub mod explain;
 pub mod generate;
 pub mod graph;
+pub mod judge;
 pub mod metrics;
+pub mod pipeline;
 mod setters;
 #[cfg(test)]
 mod testing;
+pub mod words;
 
 pub use consilience_core::linalg;
 use consilience_core::{error, rng, run};
-pub use error::{Error, Result};
+pub use error::{Asked, Error, Result};
 pub use rng::{Rng, Stream};
 pub use run::{CancelFlag, Observer, Run, Silent, Stop};

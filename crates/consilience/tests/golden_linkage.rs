@@ -3,7 +3,7 @@
 use consilience::Run;
 use consilience::consensus::{Settings, combine, method, prepare};
 use consilience::ensemble::{Ensemble, HardMember, Member, SoftMember};
-use consilience::explain::scipy_linkage;
+use consilience::judge::scipy_linkage;
 use consilience::linalg::Matrix;
 use serde_json::Value;
 

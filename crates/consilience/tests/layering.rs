@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// The rooms, from the ground up.
 const ORDER: [&str; 15] = [
     "setters",
+    "words",
     "error",
     "rng",
     "run",
@@ -16,9 +17,8 @@ const ORDER: [&str; 15] = [
     "metrics",
     "base",
     "generate",
-    "choose_k",
     "consensus",
-    "explain",
+    "judge",
     "pipeline",
 ];
 

@@ -3,9 +3,9 @@
 
 use consilience::consensus::{Settings, Value, combine, method, prepare};
 use consilience::data::{DataSet, half_rings, iris};
-use consilience::ensemble::{Ensemble, HardMember, Majority};
-use consilience::explain::voting_convergence;
+use consilience::ensemble::{Ensemble, HardMember, Majority, Profiles};
 use consilience::generate::{BaseK, GenerateParams, base, scheme};
+use consilience::judge::voting_convergence;
 use consilience::{Result, Rng, Run, Stream};
 
 fn members(data: &DataSet, k: usize, size: usize, run: &Run) -> Result<Ensemble> {
@@ -13,6 +13,11 @@ fn members(data: &DataSet, k: usize, size: usize, run: &Run) -> Result<Ensemble>
     let base = (base("macqueen")?.make)(k);
     let generator = GenerateParams::new(scheme, base).k(BaseK::Exactly(k)).size(size).check()?;
     Ok(generator.ensemble(&data.features, run)?.0)
+}
+
+fn convergence(ensemble: &Ensemble, truth: &HardMember, run: &Run) -> Result<Value> {
+    let profiles = Profiles::new(ensemble, run)?;
+    voting_convergence(&profiles, None, Majority::HALF, Some(truth), run)
 }
 
 fn truth(data: &DataSet) -> HardMember {
@@ -41,7 +46,7 @@ fn half_rings_are_told_apart() -> Result<()> {
         let run = Run::new(seed);
         let ensemble = members(&data, 20, 50, &run)?;
         assert_eq!(n_clusters(&ensemble, &run)?, 2);
-        let table = voting_convergence(&ensemble, Majority::HALF, Some(&truth), &run)?;
+        let table = convergence(&ensemble, &truth, &run)?;
         assert!(column(&table, "clusters")[25..].iter().all(|&k| k == 2.0), "seed {seed}");
         assert!(column(&table, "pc_idx_truth")[25..].iter().all(|&i| i == 1.0), "seed {seed}");
     }
@@ -58,7 +63,7 @@ fn iris_is_two_clusters_most_of_the_time() -> Result<()> {
     for seed in 0..10 {
         let run = Run::new(seed);
         let ensemble = members(&data, 8, 100, &run)?;
-        let table = voting_convergence(&ensemble, Majority::HALF, Some(&truth), &run)?;
+        let table = convergence(&ensemble, &truth, &run)?;
         let (k, index) = (column(&table, "clusters")[99], column(&table, "pc_idx_truth")[99]);
         assert_eq!(k as usize, n_clusters(&ensemble, &run)?);
         match k as usize {

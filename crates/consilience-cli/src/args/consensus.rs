@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueHint};
-use consilience::consensus::Clusters;
+use consilience::pipeline::Clusters;
 use serde_json::{Value, json};
 
 pub(super) const CONSENSUS: &str = "Consensus";

@@ -1,65 +1,26 @@
 //! `consilience assign RESULT NEW...`: the clusters of new objects that the same clusterings label.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueHint};
 use consilience::ensemble::{HardMember, Labels, Member};
-use consilience::explain::{Assignment, Nearest, Unknown};
-use consilience_io::{ClusteringTable, Ids, InputError, read_clusterings};
+use consilience::judge::{Assignment, Nearest, Partition, Unknown};
+use consilience_io::{
+    Cells, ClusteringTable, Ids, InputError, Target, read_clusterings, write_table,
+};
 use serde_json::json;
 
-use super::Session;
-use super::report::Saved;
-use crate::args::{Common, LabelReading};
+use super::files::check_output;
+use super::saved::Saved;
+use crate::args::{AssignArgs, Common};
 use crate::errors::data;
 use crate::output::{self, count, counted, listed, named};
-use consilience_io::{Cells, Target, write_table};
+use crate::session::Session;
 
 /// Labels, or members, that a message names.
 const NAMED: usize = 5;
 
-/// Find the clusters of new objects that the same clusterings have labelled
-///
-/// NEW is a table like that of the clusterings: one row an object, one column a clustering. Columns
-/// are matched by name with those of the result; others are left out, and those that are not there
-/// count as missing. An object with a known tuple of labels gets the cluster of that tuple; one with a new
-/// tuple the cluster of the nearest tuples: those that differ from it in the fewest labels, where a
-/// missing label counts half; of several the cluster with the largest weight, the lowest number of
-/// equals. Labels that a clustering never gave before count as missing.
-///
-/// The result is a table `id,cluster,confidence,match`: match is `exact` or `nearest`, or `none` for
-/// an object without any known label, which gets no cluster. The confidence of an exact one is that
-/// of the saved result, of a nearest one the share of the votes that its cluster has.
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  Patients that came later, labelled by the same three sites:
-    consilience combine site-a.csv site-b.csv site-c.csv --id patient --k 4 --save spring
-    consilience assign spring june.csv -o june-clusters.csv
-
-  How many are known, nearest, unknown?
-    consilience assign spring june.csv -o june-clusters.csv --json")]
-pub(crate) struct AssignArgs {
-    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
-    #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
-    pub result: PathBuf,
-
-    /// Tables of the new objects' labels (.csv .tsv .parquet .npy .arrow, text also .gz; - is stdin)
-    #[arg(required = true, value_name = "NEW", value_hint = ValueHint::FilePath)]
-    pub files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub reading: LabelReading,
-
-    /// Where the clusters go [default: CSV on stdout]
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Option<PathBuf>,
-}
-
 pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
     let target = match &args.output {
         Some(path) => {
-            super::check_output("-o", path, &args.files)?;
+            check_output("-o", path, &args.files)?;
             Some(Target::table(path)?)
         }
         None if common.json => None,
@@ -70,13 +31,13 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
     let saved = Saved::read(&args.result, &session)?;
     let table = read(args, &saved, &session)?;
     let new = Matched::new(&saved, table)?;
-    let nearest =
-        Nearest::new(&saved.profiles, &saved.clusters, &saved.labels, saved.numbers.len())?;
+    let Partition { profiles, labels, numbers, .. } = &saved.partition;
+    let nearest = Nearest::new(profiles, &saved.clusters, labels, numbers.len())?;
     let unknown = nearest.unknown(&new.members);
     let found = nearest.assign(&new.members, run)?;
 
     let clusters: Vec<Option<u32>> =
-        found.iter().map(|one| one.cluster.map(|c| saved.numbers[c as usize])).collect();
+        found.iter().map(|one| one.cluster.map(|c| numbers[c as usize])).collect();
     let confidence: Vec<f64> = found.iter().map(|one| sure(one, &saved)).collect();
     let matches: Vec<String> = found.iter().map(|one| matched(one).to_owned()).collect();
     if let Some(target) = &target {
@@ -103,7 +64,7 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
                 })
             })
             .collect();
-        let mut sizes = vec![0; saved.numbers.len()];
+        let mut sizes = vec![0; numbers.len()];
         found.iter().filter_map(|one| one.cluster).for_each(|c| sizes[c as usize] += 1);
         let told = json!({
             "schema": 1,
@@ -111,7 +72,7 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
             "exact": exact,
             "nearest": nearest,
             "none": none,
-            "numbers": saved.numbers,
+            "numbers": numbers,
             "sizes": sizes,
             "missing": new.missing,
             "ignored": new.ignored,
@@ -127,7 +88,7 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
         count(nearest),
         count(none),
     )];
-    lines.extend(unknown.iter().map(|one| told(one, members)));
+    lines.extend(unknown.iter().map(|one| unknown_labels(one, members)));
     output::note(&lines.join("\n"));
     Ok(())
 }
@@ -136,7 +97,7 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
 fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<ClusteringTable> {
     let mut options = args.reading.options(None, None);
     options.may_be_empty = true;
-    let of_result = saved.record["data"]["id"].as_str().map(str::to_owned);
+    let of_result = saved.record.data.id.clone();
     let guessed = options.id.is_none() && of_result.is_some();
     options.id = options.id.or(of_result);
     let table = match read_clusterings(&args.files, &options, &session.run) {
@@ -208,7 +169,7 @@ impl Matched {
 fn sure(found: &Assignment, saved: &Saved) -> f64 {
     match (found.cluster, found.profile) {
         (None, _) => f64::NAN,
-        (Some(_), Some(profile)) => saved.confidence[profile as usize],
+        (Some(_), Some(profile)) => saved.partition.confidence[profile as usize],
         (Some(_), None) => found.support,
     }
 }
@@ -223,7 +184,7 @@ fn matched(found: &Assignment) -> &'static str {
 }
 
 /// A sentence on labels that a clustering never gave before.
-fn told(unknown: &Unknown, members: &[Member]) -> String {
+fn unknown_labels(unknown: &Unknown, members: &[Member]) -> String {
     let labels: Vec<String> =
         unknown.labels.iter().map(|label| format!("`{}`", named(label))).collect();
     format!(

@@ -1,23 +1,15 @@
-//! The leaderboard: many methods on one ensemble, told as a table, JSON and files.
+//! The leaderboard: many methods on one ensemble, shown as a table and written to files.
 
-use consilience::consensus::Leaderboard;
+use consilience::pipeline::{Leaderboard, Standing};
 use consilience_io::Ids;
 use serde_json::{Value, json};
 
 use crate::output::aligned;
 use consilience_io::{Cells, OutputError, Target, write_table};
 
-/// As JSON: a row a method without times, so that equal runs are told alike, and the agreement of
-/// every answer with every other.
-pub(super) fn told(board: &Leaderboard) -> Value {
-    let answered = board.standings.iter().filter(|row| row.labels.is_some());
-    let names: Vec<&str> = answered.map(|row| row.method).collect();
-    json!({ "methods": board.standings, "between": { "methods": names, "nmi": board.between } })
-}
-
 /// The seconds that every method took, by its name.
 pub(super) fn seconds(board: &Leaderboard) -> Value {
-    let rows = board.standings.iter().map(|row| (row.method.to_owned(), json!(row.seconds)));
+    let rows = board.standings.iter().map(|row| (row.method.to_string(), json!(row.seconds)));
     Value::Object(rows.collect())
 }
 
@@ -25,10 +17,10 @@ pub(super) fn seconds(board: &Leaderboard) -> Value {
 pub(super) fn shown(board: &Leaderboard) -> String {
     let header = ["method", "clusters", "anmi", "agreement", "seconds"].map(str::to_owned);
     let number = |value: Option<f64>| value.map_or(String::new(), |x| format!("{x:.4}"));
-    let row = |row: &consilience::consensus::Standing| {
+    let row = |row: &Standing| {
         let k = row.k.map_or(String::new(), |k| k.to_string());
         let seconds = format!("{:.3}", row.seconds);
-        vec![row.method.to_owned(), k, number(row.anmi), number(row.agreement), seconds]
+        vec![row.method.to_string(), k, number(row.anmi), number(row.agreement), seconds]
     };
     let (answered, failed): (Vec<_>, Vec<_>) =
         board.standings.iter().partition(|row| row.problem.is_none());
@@ -53,7 +45,7 @@ pub(super) fn write(
         (0..rows.len()).map(|i| of(i).unwrap_or(f64::NAN)).collect()
     };
     let columns = [
-        ("method", Cells::Text(text(&|i| rows[i].method.to_owned()).into())),
+        ("method", Cells::Text(text(&|i| rows[i].method.to_string()).into())),
         ("k", Cells::Numbers(numbers(&|i| rows[i].k.map(|k| k as f64)).into())),
         ("anmi", Cells::Numbers(numbers(&|i| rows[i].anmi).into())),
         ("agreement", Cells::Numbers(numbers(&|i| rows[i].agreement).into())),
@@ -72,11 +64,11 @@ pub(super) fn write_labels(
     let answers: Vec<_> = board
         .standings
         .iter()
-        .filter_map(|row| row.labels.as_deref().map(|labels| (row.method, labels)))
+        .filter_map(|row| row.labels.as_deref().map(|labels| (&row.method, labels)))
         .collect();
     let n = answers.first().map_or(0, |(_, labels)| labels.len());
     let mut columns = vec![("id".to_owned(), ids.map_or(Cells::Rows(n), Cells::Ids))];
     columns
-        .extend(answers.iter().map(|(name, labels)| ((*name).to_owned(), Cells::Clusters(labels))));
+        .extend(answers.iter().map(|(name, labels)| (name.to_string(), Cells::Clusters(labels))));
     write_table(target, &columns, run)
 }

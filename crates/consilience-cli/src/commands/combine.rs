@@ -1,31 +1,34 @@
 //! `consilience combine CLUSTERINGS...`.
 
 use std::fs;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::consensus::{Merge, Offers, Start, Wish};
-use consilience::ensemble::{CoAssociation, Ensemble, NO_PROFILE};
-use consilience::explain::scipy_linkage;
+use consilience::consensus::Offers;
+use consilience::ensemble::NO_PROFILE;
+use consilience::judge::{coassociation, scipy_linkage};
 use consilience::linalg::Matrix;
-use consilience_io::{Format, Ids};
-use rayon::prelude::*;
+use consilience::pipeline::{Answer, Checked, Input, Record};
+use consilience_io::{
+    Cells, Format, Ids, OutputError, Stage, Target, write_correspondences, write_matrix,
+    write_membership, write_table, write_text,
+};
+use consilience_report::Subject;
 use serde_json::json;
 
 use super::add::Base;
-use super::align::{Earlier, MOVED};
-use super::consensus::{Found, Plan, names_or_none};
-use super::folder::{self, FILES, OPTIONAL, Tables, kept};
-use super::report;
+use super::earlier::{EarlierFile, consensus_inputs, write_moved};
+use super::files::{check_output, described, described_as, file_name, given};
+use super::folder::{FILES, MOVED, OPTIONAL, RECORD, remove_others};
+use super::saved::names;
 use super::source::Source;
-use super::{Session, board};
+use super::tables::{Results, kept, write_labels};
+use super::{asked, board, reading, terminal};
 use crate::args::{CombineArgs, Common, ConsensusArgs, OutputArgs};
 use crate::errors::usage;
+use crate::session::Session;
 use crate::{output, signals};
-use consilience_io::{
-    Cells, OutputError, Stage, Target, write_consensus, write_correspondences, write_matrix,
-    write_membership, write_table, write_text,
-};
 
 pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let base = args.add.as_deref().map(Base::read).transpose()?;
@@ -34,138 +37,157 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         None => args.consensus.clone(),
     };
     let outputs = &args.outputs;
-    let wish = Wish {
-        soft: outputs.membership.is_some() || outputs.correspondence.is_some(),
-        tree: outputs.dendrogram.is_some(),
-        ..Wish::default()
+    let wanted = Offers {
+        membership: outputs.membership.is_some(),
+        correspondences: outputs.correspondence.is_some(),
+        dendrogram: outputs.dendrogram.is_some(),
+        ..Offers::default()
     };
-    let plan = Plan::new(&consensus, wish)?;
+    let request = asked::request(&consensus, wanted)?;
     let follows = base.is_some() || consensus.align_to.is_some();
     let session = Session::new(common);
     let mut options = args.reading.options(None, args.weights.as_deref());
     let source = Source::new(args, base.as_ref(), &mut options, &session)?;
-    let inputs = source.files();
+    let files = source.files();
     refuse_among_rows(args)?;
-    let targets = Targets::new(&args.outputs, inputs, &plan, common.json, follows)?;
-    let page = report::target(&args.outputs, inputs)?;
+    let targets = Targets::new(outputs, files, &request, common.json, follows)?;
 
     let clock = Instant::now();
-    let all_labels = args.outputs.save.is_some() || plan.is_leaderboard();
-    let mut read = source.read(all_labels, &options, &session)?;
-    let merged = read.profiles.take();
-    let (ids, weights, n) = (read.ids.as_ref(), read.weights(), read.n);
+    let all_labels = outputs.save.is_some() || request.is_several();
+    let read = source.read(all_labels, &options, &session)?;
+    let (ids, n) = (read.ids.as_ref(), read.n);
     if let Some(base) = &base {
-        base.check_names(read.ensemble.members())?;
+        base.check_names(read.members.members())?;
     }
     let saved = base.as_ref().map(Base::labels);
-    let init = consensus.init.as_deref();
-    let init =
-        init.or(saved.as_deref().filter(|_| plan.info().is_some_and(|info| info.takes_start)));
-    let start = super::read_start(init, ids, n, &options, &session)?;
+    let takes_start = request.info().is_some_and(|info| info.takes_start);
+    let init = consensus.init.as_deref().or(saved.as_deref().filter(|_| takes_start));
+    let start = reading::start(init, ids, n, &options, &session)?;
     let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
-    let earlier = Earlier::read(align_to, ids, n, &options, &session)?;
-    let merging = merged.as_ref().map_or(0.0, |(_, seconds)| *seconds);
-    let seconds = clock.elapsed().as_secs_f64() - merging;
+    let earlier = EarlierFile::read(align_to, ids, n, &options, &session)?;
+    let seconds = clock.elapsed().as_secs_f64() - read.merging;
 
     signals::computing();
-    let start = start.as_deref().map(|labels| Start::new(labels).weights(weights));
-    let mut found = match merged {
-        Some((profiles, compress)) => plan.compute_on(profiles, weights, start, compress, &session),
-        None => plan.compute(&read.ensemble, start, &session),
-    }?;
-    if let Some(earlier) = &earlier {
-        found = found.following(earlier)?;
-    }
+    let wanted = targets.page.is_some() || outputs.save.is_some();
+    let watched = !session.json && std::io::stderr().is_terminal();
+    let input = Input {
+        start: start.as_deref(),
+        earlier: earlier.as_ref().map(|earlier| &earlier.result),
+        judge: wanted || watched,
+        ..Input::new(read.members.into())
+    };
+    let answer = request.answer(input, &session.run)?;
+    asked::warn_unsettled(&answer, &session);
 
     let clock = Instant::now();
-    let combination = Combination {
-        args,
-        consensus: &consensus,
-        base: base.as_ref(),
-        earlier: earlier.as_ref(),
-        id: options.id.as_deref(),
-        ids,
-        plan: &plan,
-        found: &found,
-        files: inputs,
-        rows: source.because().is_some(),
-        ensemble: &read.ensemble,
-        weights,
-    };
-    let wanted = page.is_some() || args.outputs.save.is_some();
-    let explained = report::of_combine(&combination, wanted, &session)?;
-    let saved = match &explained {
-        Some(explained) => targets.save(&combination, explained, &session)?,
-        None => Vec::new(),
-    };
-    // Only an earlier result is cleared away: other files in the folder are the user's.
-    let earlier_result = args.outputs.save.as_ref().filter(|dir| dir.join(FILES[2]).exists());
-    targets.write(&found, &read.ensemble, ids, &session)?;
-    if let Some(dir) = earlier_result {
-        folder::remove_others(dir, &saved);
+    let mut saved = Vec::new();
+    let mut page = String::new();
+    if wanted {
+        let mut record = answer.record(&session.run);
+        record.data.id.clone_from(&options.id);
+        let rows = source.because().is_some();
+        describe(&mut record, args, &consensus, base.as_ref(), earlier.as_ref(), files, rows)?;
+        page = made_page(&answer, &record, ids, &session)?;
+        let ids = options.id.as_deref().zip(ids);
+        saved = targets.save(&answer, ids, earlier.as_ref(), &record, &page, &session)?;
     }
-    if let (Some(target), Some(explained)) = (&page, &explained) {
-        write_text(target, &explained.page)?;
+    // Only an earlier result is cleared away: other files in the folder are the user's.
+    let earlier_result = outputs.save.as_ref().filter(|dir| dir.join(RECORD).exists());
+    targets.write(&answer, ids, &page, &session)?;
+    if let Some(dir) = earlier_result {
+        remove_others(dir, &saved);
     }
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
 
     if session.json {
-        let mut told = found.told(&plan);
+        let mut told = asked::told(&answer)?;
         let seconds = json!({
             "read": seconds,
-            "compress": found.compress,
-            "consensus": found.seconds,
+            "compress": answer.seconds.compress + read.merging,
+            "consensus": answer.seconds.consensus,
             "write": write,
         });
         told.insert("seconds".to_owned(), seconds);
         if let Some(because) = source.because() {
-            let rows =
-                json!({ "files": inputs.len(), "because": because, "on_disk": read.spilled });
+            let rows = json!({ "files": files.len(), "because": because, "on_disk": read.spilled });
             told.insert("rows".to_owned(), rows);
         }
-        if let Some(board) = &found.board {
+        if let Some(board) = &answer.board {
             told.insert("method_seconds".to_owned(), board::seconds(board));
         }
-        if let Some(explained) = &explained {
-            told.insert("verdict".to_owned(), json!(explained.verdict));
+        if let Some(judgement) = &answer.judgement {
+            told.insert("verdict".to_owned(), json!(judgement.verdict));
         }
-        if let Some(dir) = &args.outputs.save {
+        if let Some(dir) = &outputs.save {
             told.insert("output".to_owned(), json!(dir));
         }
         return output::json(&session.finished(told));
     }
     if let Some(because) = source.because() {
         let disk = if read.spilled { "; distinct rows went through temporary files" } else { "" };
-        let files = output::counted(inputs.len(), "file");
+        let files = output::counted(files.len(), "file");
         output::note(&format!("{files} read as rows of one table, because {because}{disk}"));
     }
-    output::note(&found.summary(&plan));
-    if let Some(explained) = &explained {
-        output::note(&super::terminal::verdict(&explained.verdict));
+    output::note(&asked::summary(&answer));
+    if let Some(judgement) = &answer.judgement {
+        output::note(&terminal::verdict(&judgement.verdict));
     }
     Ok(())
 }
 
-/// A combination with all that it came from.
-pub(super) struct Combination<'a> {
-    pub(super) args: &'a CombineArgs,
-    /// The options of the consensus, with those of a saved result.
-    pub(super) consensus: &'a ConsensusArgs,
-    pub(super) base: Option<&'a Base>,
-    pub(super) earlier: Option<&'a Earlier>,
-    /// The column of identifiers.
-    pub(super) id: Option<&'a str>,
-    pub(super) ids: Option<&'a Ids>,
-    pub(super) plan: &'a Plan,
-    pub(super) found: &'a Found,
-    /// The files that were read, and whether they are rows of one table.
-    pub(super) files: &'a [PathBuf],
-    pub(super) rows: bool,
-    /// The members: of all objects, or of one object a distinct label tuple.
-    pub(super) ensemble: &'a Ensemble,
-    /// The weights of all objects.
-    pub(super) weights: Option<&'a [f64]>,
+/// Adds to a record what the command line knows: the command and the files.
+fn describe(
+    record: &mut Record,
+    args: &CombineArgs,
+    consensus: &ConsensusArgs,
+    base: Option<&Base>,
+    earlier: Option<&EarlierFile>,
+    files: &[PathBuf],
+    rows: bool,
+) -> anyhow::Result<()> {
+    let mut inputs = files.iter().map(|path| described(path)).collect::<Result<Vec<_>, _>>()?;
+    inputs.extend(base.map(Base::described).transpose()?.into_iter().flatten());
+    // A saved result that clusterings are added to is what clusters are called after.
+    let earlier = earlier.filter(|_| consensus.align_to.is_some());
+    inputs.extend(consensus_inputs(consensus, earlier)?);
+    let mut weights = args.weights.clone();
+    if let Some(path) = args.weights.as_deref().map(Path::new).filter(|path| path.is_file()) {
+        inputs.push(described_as(path, "weights")?);
+        weights = Some(file_name(path));
+    }
+    record.inputs = inputs;
+    record.command = given(json!({
+        "name": "combine",
+        "saved": args.outputs.save.is_some(),
+        "method": consensus.method(),
+        "k": consensus.k.told(),
+        "set": asked::settings(consensus),
+        "add": base.map(Base::recorded),
+        "init": consensus.init.as_deref().map(file_name),
+        "align_to": earlier.map(|earlier| &earlier.result.name),
+        "weights": weights,
+        "id": args.reading.id,
+        "drop": args.reading.drop,
+        "missing": args.reading.missing,
+        "no_header": args.reading.no_header,
+        "rows": rows,
+    }));
+    Ok(())
+}
+
+/// The page of an answer that was judged.
+fn made_page(
+    answer: &Answer,
+    record: &Record,
+    ids: Option<&Ids>,
+    session: &Session,
+) -> anyhow::Result<String> {
+    let Some(judgement) = &answer.judgement else { unreachable!("it was asked for") };
+    let partition = answer.partition();
+    let subject =
+        Subject { partition: &partition, clusters: &answer.clusters, names: ids.map(names) };
+    Ok(subject.page(judgement, record, &session.run)?)
 }
 
 /// Refuses to write a table where the next reading of the same folder would take it for rows.
@@ -199,7 +221,7 @@ impl<'a> Claims<'a> {
         path: Option<&'a Path>,
     ) -> anyhow::Result<Option<Target>> {
         let Some(path) = path else { return Ok(None) };
-        super::check_output(option, path, self.inputs)?;
+        check_output(option, path, self.inputs)?;
         if let Some((other, _)) = self.taken.iter().find(|(_, earlier)| *earlier == path) {
             let file = if is_stdout(path) { "stdout".into() } else { path.to_string_lossy() };
             return Err(usage(format!(
@@ -215,8 +237,7 @@ fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Where the results go; a value of this type is proof that they can go there and that the method
-/// has them.
+/// Where the results go; a value of this type is proof that they can go there.
 struct Targets {
     consensus: Option<Target>,
     membership: Option<Target>,
@@ -228,6 +249,7 @@ struct Targets {
     folder: Option<PathBuf>,
     leaderboard: Option<Target>,
     all_labels: Option<Target>,
+    page: Option<Target>,
     /// Files appear together, once all are complete.
     stage: Stage,
 }
@@ -237,7 +259,7 @@ impl Targets {
     fn new(
         args: &OutputArgs,
         inputs: &[PathBuf],
-        plan: &Plan,
+        request: &Checked,
         json: bool,
         follows: bool,
     ) -> anyhow::Result<Self> {
@@ -252,7 +274,7 @@ impl Targets {
                 return Err(usage(format!("--save {} is a file: give a folder", dir.display())));
             }
             for name in FILES.iter().chain(&OPTIONAL) {
-                super::check_output("--save", &dir.join(name), inputs)?;
+                check_output("--save", &dir.join(name), inputs)?;
             }
         }
         let mut claims = Claims { inputs, taken: Vec::new(), stage: Stage::default() };
@@ -273,6 +295,7 @@ impl Targets {
             folder: args.save.clone(),
             leaderboard: claims.target("--leaderboard", args.leaderboard.as_deref())?,
             all_labels: claims.target("--all-labels", args.all_labels.as_deref())?,
+            page: page_target(args, inputs)?,
             stage: claims.stage,
         };
         if let Some(path) = &args.coassociation {
@@ -284,99 +307,72 @@ impl Targets {
                 )));
             }
         }
-        targets.check_offers(plan)?;
-        Ok(targets)
-    }
-
-    /// Refuses outputs that the method does not have.
-    fn check_offers(&self, plan: &Plan) -> anyhow::Result<()> {
-        type Has = fn(&Offers) -> bool;
-        let several = plan.is_leaderboard();
         for (option, target) in
-            [("--leaderboard", &self.leaderboard), ("--all-labels", &self.all_labels)]
+            [("--leaderboard", &targets.leaderboard), ("--all-labels", &targets.all_labels)]
         {
-            if target.is_some() && !several {
+            if target.is_some() && !request.is_several() {
                 return Err(usage(format!(
                     "{option} goes with several methods: give --method all, or a list of names"
                 )));
             }
         }
-        let Some(info) = plan.info() else {
-            let own = [&self.membership, &self.correspondence, &self.dendrogram];
-            if several && own.iter().any(|target| target.is_some()) {
-                return Err(usage(
-                    "--membership, --correspondence and --dendrogram go with one method: name it"
-                        .to_owned(),
-                ));
-            }
-            return Ok(());
-        };
-        let check = |target: &Option<Target>, option: &str, has: Has| {
-            if target.is_none() || has(&info.offers) {
-                return Ok(());
-            }
-            let others = names_or_none(|info| has(&info.offers));
-            Err(usage(format!(
-                "method `{}` has nothing for {option}: leave it out, or take a method that has: \
-                 {others}",
-                info.name,
-            )))
-        };
-        check(&self.membership, "--membership", |offers| offers.membership)?;
-        check(&self.correspondence, "--correspondence", |offers| offers.correspondences)?;
-        check(&self.dendrogram, "--dendrogram", |offers| offers.dendrogram)
+        Ok(targets)
     }
 
     /// Writes the folder that everything is saved in, if one was named, and tells its files. They
     /// appear with the rest.
     fn save(
         &self,
-        combination: &Combination<'_>,
-        explained: &report::Combined,
+        answer: &Answer,
+        ids: Option<(&str, &Ids)>,
+        earlier: Option<&EarlierFile>,
+        record: &Record,
+        page: &str,
         session: &Session,
     ) -> anyhow::Result<Vec<&'static str>> {
-        let Some(dir) = &self.folder else { return Ok(Vec::new()) };
+        let (Some(dir), Some(ensemble)) = (&self.folder, &answer.ensemble) else {
+            return Ok(Vec::new());
+        };
         fs::create_dir_all(dir)
             .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
         let target = |name: &str| -> anyhow::Result<Target> {
             Ok(Target::new(dir.join(name))?.on(&self.stage))
         };
-        let Combination { found, ensemble, id, ids, earlier, .. } = *combination;
-        let tables = Tables { found, ensemble, ids: id.zip(ids), earlier: kept(earlier, dir) };
-        tables.write(target, session)?;
-        write_text(&target(FILES[2])?, &format!("{:#}\n", explained.record))?;
-        write_text(&target(FILES[3])?, &explained.page)?;
-        Ok(tables.files())
+        let earlier = kept(earlier, dir);
+        let results = Results { answer, ensemble, ids, earlier, record, page };
+        results.write(target, session)?;
+        Ok(results.files())
     }
 
     /// Writes everything; if that fails, all files are as they were before.
     fn write(
         &self,
-        found: &Found,
-        ensemble: &Ensemble,
+        answer: &Answer,
         ids: Option<&Ids>,
+        page: &str,
         session: &Session,
     ) -> anyhow::Result<()> {
-        let run = &session.run;
-        let map = found.profiles.map();
-        let consensus = &found.consensus;
-        let numbers = &found.numbers;
+        let (consensus, numbers, run) = (&answer.consensus, &answer.numbers, &session.run);
         if let (Some(target), Some(membership)) = (&self.membership, &consensus.membership) {
-            write_membership(target, ids, membership, numbers, map, run)?;
+            write_membership(target, ids, membership, numbers, answer.profiles.map(), run)?;
         }
-        if let (Some(target), Some(matrices)) = (&self.correspondence, &consensus.correspondences) {
+        if let (Some(target), Some(matrices), Some(ensemble)) =
+            (&self.correspondence, &consensus.correspondences, &answer.ensemble)
+        {
             write_correspondences(target, ensemble.members(), matrices, numbers, run)?;
         }
-        if let (Some(target), Some(aligned)) = (&self.moved, &found.aligned) {
-            aligned.write(target, found, ids, session)?;
+        if let Some(target) = &self.moved {
+            write_moved(target, answer, ids, session)?;
         }
         if let (Some(target), Some(merges)) = (&self.dendrogram, &consensus.dendrogram) {
-            write_matrix(target, &LINKAGE.map(str::to_owned), &linkage(found, merges), run)?;
+            let rows = scipy_linkage(&answer.profiles, merges);
+            let rows = Matrix::from_vec(rows.len(), LINKAGE.len(), rows.concat());
+            write_matrix(target, &LINKAGE.map(str::to_owned), &rows, run)?;
         }
         if let Some(target) = &self.coassociation {
-            write_coassociation(target, found, ids, session)?;
+            write_coassociation(target, answer, ids, session)?;
         }
-        if let Some(board) = &found.board {
+        if let Some(board) = &answer.board {
             if let Some(target) = &self.leaderboard {
                 board::write(target, board, run)?;
             }
@@ -385,32 +381,40 @@ impl Targets {
             }
         }
         if let Some(target) = &self.consensus {
-            write_consensus(target, ids, &found.labels, found.confidence(), run)?;
+            write_labels(target, answer, ids, session)?;
         }
         run.check()?;
-        Ok(self.stage.commit()?)
+        self.stage.commit()?;
+        match &self.page {
+            Some(target) => Ok(write_text(target, page)?),
+            None => Ok(()),
+        }
     }
+}
+
+/// Where the page goes.
+fn page_target(outputs: &OutputArgs, inputs: &[PathBuf]) -> anyhow::Result<Option<Target>> {
+    let Some(path) = &outputs.report else { return Ok(None) };
+    check_output("--report", path, inputs)?;
+    if is_stdout(path) || outputs.output.as_ref() == Some(path) {
+        return Err(usage("--report needs a file of its own, such as report.html"));
+    }
+    Ok(Some(Target::new(path)?))
 }
 
 /// The columns of a linkage matrix, as SciPy's documentation calls what they hold.
 const LINKAGE: [&str; 4] = ["a", "b", "height", "size"];
 
-/// The tree of merges over objects as SciPy's linkage rows.
-fn linkage(found: &Found, merges: &[Merge]) -> Matrix {
-    let rows = scipy_linkage(&found.profiles, merges);
-    Matrix::from_vec(rows.len(), LINKAGE.len(), rows.concat())
-}
-
 /// Writes the n × n consensus matrix: the method's own where it learns one, otherwise the share of
 /// clusterings that put two objects together.
 fn write_coassociation(
     target: &Target,
-    found: &Found,
+    answer: &Answer,
     ids: Option<&Ids>,
     session: &Session,
 ) -> anyhow::Result<()> {
     let run = &session.run;
-    let (profiles, map) = (&found.profiles, found.profiles.map());
+    let (profiles, map) = (&answer.profiles, answer.profiles.map());
     let (n, u) = (map.len(), profiles.len());
     run.ask_memory(
         &format!("the co-association matrix of {} objects", output::count(n)),
@@ -418,18 +422,10 @@ fn write_coassociation(
         "leave --coassociation out, or raise --memory",
     )?;
     let computed;
-    let matrix = if let Some(learnt) = &found.consensus.affinity {
+    let matrix = if let Some(learnt) = &answer.consensus.affinity {
         learnt
     } else {
-        let co = CoAssociation::new(profiles);
-        let mut all = Matrix::zeros(u, u);
-        run.install(|| {
-            all.as_mut_slice().par_chunks_mut(u).enumerate().try_for_each(|(s, row)| {
-                co.row_into(s, 0..u, row);
-                run.check()
-            })
-        })?;
-        computed = all;
+        computed = coassociation(profiles, run)?;
         &computed
     };
     let unknown = vec![f64::NAN; n];

@@ -5,18 +5,18 @@ use std::path::Path;
 
 use clap::Parser;
 use clap::builder::styling::Style;
-use consilience::consensus::Wish;
+use consilience::consensus::Offers;
 use consilience::data::{DataSet, data_set};
 use consilience::ensemble::{LabelEncoder, Member};
+use consilience::pipeline::Scores;
 use serde_json::json;
 
-use super::Session;
-use super::consensus::Plan;
-use super::ensemble::Recipe;
-use super::pipeline::{self, Input, Outcome, Scores};
-use super::score::COLUMNS;
+use super::files::given;
+use super::whole::{Done, Job};
+use super::{asked, making};
 use crate::args::{Common, ConsensusArgs, DemoArgs, EnsembleArgs};
 use crate::output::{self, count};
+use crate::session::Session;
 
 /// How each data set is treated: options of `run`.
 const TREATMENTS: [(&str, &str); 5] = [
@@ -41,14 +41,14 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     let info = data_set(&args.name)?;
     let options = TREATMENTS.iter().find(|(name, _)| *name == info.name).map_or("", |(_, o)| o);
     let treatment = Treatment::parse_from(options.split_whitespace());
-    let plan = Plan::new(&treatment.consensus, Wish::default())?;
-    let recipe = Recipe::new(&treatment.ensemble, treatment.consensus.k.exactly())?;
+    let request = asked::request(&treatment.consensus, Offers::default())?;
+    let recipe = making::recipe(&treatment.ensemble, treatment.consensus.k.exactly())?;
     let dir = args.output.as_path();
 
     let session = Session::new(common);
     let data = (info.make)(&session.run);
-    let input = Input {
-        values: (&data.features).into(),
+    let job = Job {
+        data: (&data.features).into(),
         features: &data.feature_names,
         ids: None,
         truth: Some(truth(&data)),
@@ -56,15 +56,18 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
         start: None,
         earlier: None,
         convergence: false,
-        command: json!({ "name": "demo", "data": info.name, "options": options }),
-        inputs: json!([]),
+        recipe,
+        request,
+        command: given(json!({ "name": "demo", "data": info.name, "options": options })),
+        inputs: Vec::new(),
     };
-    let outcome = pipeline::run(&input, &recipe, &plan, (dir, false), &session)?;
+    let done = job.run(dir, false, &session)?;
     session.progress.clear();
     if session.json {
-        return output::json(&outcome.told(&recipe, &plan, (dir, 0.0), &session));
+        return output::json(&done.told(dir, 0.0, &session)?);
     }
-    output::text(&told(info.title, &recipe, &plan, &outcome, dir, options)?)
+    let members = making::summary(&job.recipe, data.features.nrows(), false);
+    output::text(&shown(info.title, &members, &done, dir, options)?)
 }
 
 /// The known classes by name.
@@ -74,42 +77,40 @@ fn truth(data: &DataSet) -> Member {
     encoder.finish("class").into()
 }
 
-fn told(
+fn shown(
     title: &str,
-    recipe: &Recipe,
-    plan: &Plan,
-    outcome: &Outcome,
+    members: &str,
+    done: &Done,
     dir: &Path,
     options: &str,
 ) -> anyhow::Result<String> {
     let bold = Style::new().bold();
-    let r = outcome.ensemble.members().len();
     let mut text = String::new();
     writeln!(text, "{bold}{}{bold:#}\n", capitalised(title))?;
     writeln!(text, "{bold}1. Many clusterings{bold:#}")?;
-    writeln!(text, "{}", indented(&recipe.summary(&outcome.ensemble, false)))?;
-    if let Some(resumed) = outcome.resumed() {
+    writeln!(text, "{}", indented(members))?;
+    if let Some(resumed) = done.resumed() {
         writeln!(text, "   {resumed}")?;
     }
     writeln!(text, "\n{bold}2. One consensus{bold:#}")?;
-    writeln!(text, "{}", indented(&outcome.found.summary(plan)))?;
-    if let Some(scores) = &outcome.scores {
+    writeln!(text, "{}", indented(&asked::summary(&done.answer)))?;
+    if let Some(scores) = &done.answer.scores {
         writeln!(
             text,
             "\n{bold}3. Was it right?{bold:#} (the known classes were not used so far)\n"
         )?;
-        writeln!(text, "{}\n", indented(&crossed(scores)))?;
-        writeln!(text, "{}", indented(&judged(scores, outcome.found.labels.len())))?;
+        writeln!(text, "{}\n", indented(&crossed(scores, &done.answer.numbers)))?;
+        writeln!(text, "{}", indented(&judged(scores, done.answer.profiles.n_objects())))?;
     }
-    if let Some(pictures) = &outcome.pictures {
+    if let Some(pictures) = &done.pictures {
         writeln!(text, "\n{bold}The clusters{bold:#}\n{}", indented(pictures))?;
     }
     writeln!(text, "\n{bold}Verdict{bold:#}")?;
-    writeln!(text, "{}", indented(&super::terminal::verdict(&outcome.verdict)))?;
+    writeln!(text, "{}", indented(&done.verdict()))?;
     writeln!(text, "\n{bold}In the folder {}{bold:#}", dir.display())?;
     let contents = [
         ("labels.csv", "the cluster of every object, and how sure it is".to_owned()),
-        ("ensemble.parquet", format!("the {r} clusterings")),
+        ("ensemble.parquet", format!("the {} clusterings", done.answer.members.size)),
         ("result.json", "everything about how it was found".to_owned()),
         ("report.html", "all of it as a page with figures: open it in a browser".to_owned()),
     ];
@@ -126,41 +127,30 @@ fn told(
 }
 
 /// Objects by cluster of the consensus (rows) and class (columns).
-fn crossed(scores: &Scores) -> String {
-    let classes = scores.truth.clusters();
-    let mut rows: Vec<(usize, Vec<String>)> = scores
-        .consensus_clusters
+fn crossed(scores: &Scores, numbers: &[u32]) -> String {
+    let rows: Vec<Vec<String>> = numbers
         .iter()
-        .enumerate()
-        .map(|(row, name)| {
-            let mut cells = vec!["0".to_owned(); classes.len() + 1];
-            cells[0] = format!("cluster {name}");
-            for cell in scores.table.cells().iter().filter(|cell| cell.row as usize == row) {
-                cells[1 + cell.column as usize] = format!("{}", cell.weight);
-            }
-            (name.parse().unwrap_or(usize::MAX), cells)
+        .zip(&scores.table)
+        .map(|(number, counts)| {
+            let name = format!("cluster {number}");
+            std::iter::once(name).chain(counts.iter().map(f64::to_string)).collect()
         })
         .collect();
-    rows.sort();
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, cells)| cells).collect();
-    let header: Vec<String> = std::iter::once(String::new()).chain(classes.to_vec()).collect();
+    let classes = scores.truth.clusters().to_vec();
+    let header: Vec<String> = std::iter::once(String::new()).chain(classes).collect();
     output::aligned(&header, &rows)
 }
 
 /// The score in a sentence.
 fn judged(scores: &Scores, n: usize) -> String {
-    let value = |values: &[f64], name: &str| {
-        COLUMNS.iter().position(|column| *column == name).map_or(f64::NAN, |place| values[place])
-    };
-    let accuracy = value(&scores.consensus, "accuracy");
+    let value = |name: &str| scores.value(name).unwrap_or((f64::NAN, f64::NAN));
+    let (accuracy, (ours, mean)) = (value("accuracy").0, value("nmi"));
     format!(
         "{} of {} objects ({:.0} %) are in the cluster of their class\n\
-         agreement with the classes (NMI): {:.3}; single clusterings reach {:.3} on average",
+         agreement with the classes (NMI): {ours:.3}; single clusterings reach {mean:.3} on average",
         count((accuracy * n as f64).round() as usize),
         count(n),
         100.0 * accuracy,
-        value(&scores.consensus, "nmi"),
-        value(&scores.members, "nmi"),
     )
 }
 

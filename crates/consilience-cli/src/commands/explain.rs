@@ -1,59 +1,31 @@
 //! `consilience explain RESULT ID...`: who voted for what, the second choice, the margin.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
 use consilience::consensus::NO_CLUSTER;
 use consilience::ensemble::NO_PROFILE;
-use consilience::explain::{Choice, Support, Vote};
+use consilience::judge::{Partition, Placement, Support, Vote};
 use serde_json::{Value, json};
 
-use super::Session;
-use super::report::Saved;
-use crate::args::Common;
+use super::saved::Saved;
+use crate::args::{Common, ExplainArgs};
 use crate::errors::{closest, usage};
 use crate::output::{self, counted, named};
+use crate::session::Session;
 
 /// Votes that are listed for one object.
 const LISTED: usize = 20;
-
-/// Tell why objects are in their clusters: who voted for what
-///
-/// For each object: its cluster, how much the clusterings support it, the second choice and the
-/// margin between the two, and the vote of every clustering. A clustering's cluster votes for a
-/// cluster of the consensus with the share of its objects that lie there.
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  One flower, by the identifier that --id named:
-    consilience explain flowers-consensus iris-71
-
-  Without identifiers, by the number of the row, from 0:
-    consilience explain consilience-demo 70 106
-
-  Every vote, for programs:
-    consilience explain consilience-demo 70 --json")]
-pub(crate) struct ExplainArgs {
-    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
-    #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
-    pub result: PathBuf,
-
-    /// The objects: identifiers, or numbers of rows from 0
-    #[arg(required = true, value_name = "ID")]
-    pub ids: Vec<String>,
-}
 
 pub(super) fn run(args: &ExplainArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
     let saved = Saved::read(&args.result, &session)?;
     let objects =
         args.ids.iter().map(|id| find(&saved, id)).collect::<anyhow::Result<Vec<usize>>>()?;
-    let support =
-        session.run.install(|| Support::new(&saved.profiles, &saved.labels, saved.numbers.len()));
+    let Partition { profiles, labels, numbers, .. } = &saved.partition;
+    let support = session.run.install(|| Support::new(profiles, labels, numbers.len()));
     session.progress.clear();
     let told =
-        args.ids.iter().zip(objects).map(|(id, object)| Told::new(&saved, &support, id, object));
+        args.ids.iter().zip(objects).map(|(id, object)| Ballot::new(&saved, &support, id, object));
     if session.json {
         let told: Vec<Value> = told.map(|told| told.json()).collect();
         return output::json(&json!({ "schema": 1, "objects": told }));
@@ -64,7 +36,7 @@ pub(super) fn run(args: &ExplainArgs, common: &Common) -> anyhow::Result<()> {
 
 /// The object of an identifier.
 fn find(saved: &Saved, id: &str) -> anyhow::Result<usize> {
-    let n = saved.profiles.n_objects();
+    let n = saved.partition.profiles.n_objects();
     if let Some(ids) = &saved.ids {
         if let Some(object) = ids.iter().position(|known| known == id) {
             return Ok(object);
@@ -84,7 +56,7 @@ fn find(saved: &Saved, id: &str) -> anyhow::Result<usize> {
 }
 
 /// What is told of an object.
-struct Told<'a> {
+struct Ballot<'a> {
     saved: &'a Saved,
     id: &'a str,
     /// `None` if no clustering labels it.
@@ -92,30 +64,30 @@ struct Told<'a> {
 }
 
 struct Known {
-    choice: Choice,
+    choice: Placement,
     confidence: f64,
     supports: Vec<f64>,
     votes: Vec<Vote>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Ballot<'a> {
     fn new(saved: &'a Saved, support: &Support<'_>, id: &'a str, object: usize) -> Self {
-        let profile = saved.profiles.map()[object];
+        let profile = saved.partition.profiles.map()[object];
         let known = (profile != NO_PROFILE).then(|| {
             let s = profile as usize;
             Known {
                 choice: support.choice(s),
-                confidence: saved.confidence[s],
+                confidence: saved.partition.confidence[s],
                 supports: support.supports(s),
                 votes: support.votes(s),
             }
         });
-        Told { saved, id, known }
+        Ballot { saved, id, known }
     }
 
     /// The number of the cluster at a place.
     fn number(&self, place: u32) -> Option<u32> {
-        self.saved.numbers.get(place as usize).copied()
+        self.saved.partition.numbers.get(place as usize).copied()
     }
 
     /// The same with its name.

@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::time::Instant;
 
+use consilience::pipeline::EnsembleRecord;
+use consilience_io::{Stage, Target, write_members};
 use serde_json::json;
 
-use super::ensemble::Recipe;
-use super::{Session, check_output, read_data};
+use super::files::check_output;
+use super::{making, reading};
 use crate::args::{Common, GenerateArgs};
 use crate::errors::usage;
+use crate::session::Session;
 use crate::{output, signals};
-use consilience_io::{Stage, Target, write_members};
 
 pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
-    let recipe = Recipe::new(&args.ensemble, None)?;
+    let recipe = making::recipe(&args.ensemble, None)?;
     check_output("-o", &args.output, std::slice::from_ref(&args.data))?;
     if common.json && args.output == Path::new("-") {
         return Err(usage("-o - and --json both go to stdout: give -o a file"));
@@ -23,12 +25,13 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
 
     let session = Session::new(common);
     let clock = Instant::now();
-    let table = read_data(&args.data, &args.reading, None, &session)?;
+    let options = args.reading.options(None);
+    let table = reading::features(&args.data, &args.reading, &options, &session)?;
     let read = clock.elapsed().as_secs_f64();
 
     signals::computing();
     let clock = Instant::now();
-    let (ensemble, _) = recipe.make(table.values.data(), None, &session)?;
+    let ensemble = recipe.ensemble(table.values.data(), &session.run)?;
     let generate = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
@@ -39,17 +42,20 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
 
+    let n = ensemble.n_objects();
     if session.json {
+        let members =
+            EnsembleRecord { made: Some(recipe.record(n)), ..EnsembleRecord::of(&ensemble) };
         return output::json(&json!({
             "schema": 1,
-            "n": ensemble.n_objects(),
+            "n": n,
             "clusterings": ensemble.members().len(),
-            "ensemble": recipe.told(&ensemble),
+            "ensemble": members,
             "output": args.output,
             "seconds": { "read": read, "generate": generate, "write": write },
             "warnings": session.progress.warnings(),
         }));
     }
-    output::note(&recipe.summary(&ensemble, table.values.is_sparse()));
+    output::note(&making::summary(&recipe, n, table.values.is_sparse()));
     Ok(())
 }

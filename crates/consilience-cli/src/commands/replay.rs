@@ -5,59 +5,30 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
-use clap::{Args, ValueHint};
+use consilience::pipeline::FileRecord;
 use consilience_report::paper;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::align::{EARLIER, MOVED};
-use super::report::Saved;
-use super::run::described;
-use crate::args::Common;
+use super::files::described;
+use super::folder::{EARLIER, LABELS, MEMBERS, MOVED, folder_of, record_of};
+use crate::args::{Common, ReplayArgs};
 use crate::errors::{data, failed, usage};
 use crate::output;
 
-/// Repeat a saved run and compare: the same bits again, or what differs
-///
-/// Takes inputs (found by name, checked by checksum), options and seed from the record in
-/// result.json, runs them again in a temporary folder, and compares the labels and clusterings byte
-/// by byte.
-///
-/// Exit code 0 if everything is the same, 1 if a result differs, 3 if an input does.
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  Are these still the results that the paper has?
-    consilience replay flowers-consensus
-
-  The data have moved:
-    consilience replay flowers-consensus --data archive/flowers.csv")]
-pub(crate) struct ReplayArgs {
-    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
-    #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
-    pub result: PathBuf,
-
-    /// Where an input is now, if it is neither here nor beside the result (repeatable)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub data: Vec<PathBuf>,
-}
-
 /// What is compared of every result.
-const COMPARED: [&str; 2] = ["labels.csv", "ensemble.parquet"];
+const COMPARED: [&str; 2] = [LABELS, MEMBERS];
 
 pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
-    let record = Saved::record(&args.result)?;
-    let folder = Saved::folder(&args.result);
-    let inputs = record["inputs"].as_array().cloned().unwrap_or_default();
+    let (record, folder) = (record_of(&args.result)?, folder_of(&args.result));
     let mut paths = Vec::new();
-    for input in &inputs {
-        let name = input["file"].as_str().unwrap_or_default().to_owned();
-        paths.push((name, found(input, &folder, &args.data)?));
+    for input in &record.inputs {
+        paths.push((input.file.clone(), found(input, &folder, &args.data)?));
     }
     let mut differences = Vec::new();
     let ours = env!("CARGO_PKG_VERSION");
-    if record["version"] != ours {
+    if record.version != ours {
         differences
-            .push(format!("the result was made by version {}, this is {ours}", record["version"]));
+            .push(format!("the result was made by version {:?}, this is {ours}", record.version));
     }
     let scratch = tempfile::tempdir().context("a temporary folder cannot be made")?;
     let mut arguments = paper::arguments(&record);
@@ -69,7 +40,7 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
     }
     let program = std::env::current_exe().context("the program cannot find itself")?;
     let mut command = Command::new(program);
-    let output = if record["command"]["name"] == "combine" { "--save" } else { "-o" };
+    let output = if record.command.text("name") == Some("combine") { "--save" } else { "-o" };
     command.args(&arguments).arg(output).arg(scratch.path()).arg("--json");
     if let Some(threads) = common.threads {
         command.arg("--threads").arg(threads.to_string());
@@ -83,7 +54,7 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
         )));
     }
     let mut compared = COMPARED.to_vec();
-    compared.extend(record["consensus"]["aligned"].is_object().then_some(MOVED));
+    compared.extend(record.consensus.aligned.is_some().then_some(MOVED));
     for &name in &compared {
         let (before, now) = (folder.join(name), scratch.path().join(name));
         let before =
@@ -109,8 +80,8 @@ pub(super) fn run(args: &ReplayArgs, common: &Common) -> anyhow::Result<()> {
 }
 
 /// Where an input of the record is now; its checksum must be the same.
-fn found(input: &Value, folder: &Path, given: &[PathBuf]) -> anyhow::Result<PathBuf> {
-    let name = input["file"].as_str().unwrap_or_default();
+fn found(input: &FileRecord, folder: &Path, given: &[PathBuf]) -> anyhow::Result<PathBuf> {
+    let name = input.file.as_str();
     if name == "-" {
         return Err(usage("the data came from standard input, of which nothing is kept"));
     }
@@ -118,12 +89,12 @@ fn found(input: &Value, folder: &Path, given: &[PathBuf]) -> anyhow::Result<Path
     places.push(PathBuf::from(name));
     places.push(folder.join(name));
     places.extend(folder.parent().map(|parent| parent.join(name)));
-    if input["as"] == "align_to" {
+    if input.role.as_deref() == Some("align_to") {
         places.push(folder.join(EARLIER));
     }
     let mut other = None;
     for place in places.into_iter().filter(|place| place.is_file()) {
-        if described(&place)?["xxh64"] == input["xxh64"] {
+        if described(&place)?.xxh64 == input.xxh64 {
             return Ok(place);
         }
         other.get_or_insert(place);

@@ -2,28 +2,23 @@
 
 use consilience::ensemble::{Contingency, Ensemble, Member};
 use consilience::metrics::{MetricInfo, metric};
+use consilience::pipeline::SCORES;
 use consilience_io::read_clusterings;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::Session;
+use super::reading;
 use crate::args::{Common, ScoreArgs};
 use crate::errors::usage;
+use crate::session::Session;
 use crate::{output, signals};
-
-/// The measures that a clustering is judged by, in the order of the columns.
-pub(super) const COLUMNS: [&str; 7] = ["nmi", "ari", "accuracy", "error", "vi", "purity", "pc_idx"];
 
 pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
     let options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
-    let table = read_clusterings(&args.files, &options, &session.run)?;
-    table.warnings.iter().for_each(|warning| session.run.warn(warning));
-    let truth = table.truth.map(Member::from);
-    let mut ensemble = Ensemble::new(table.members)?;
-    if let Some(weights) = table.weights {
-        ensemble = ensemble.with_weights(weights)?;
-    }
+    let mut table = read_clusterings(&args.files, &options, &session.run)?;
+    let truth = table.truth.take().map(Member::from);
+    let (ensemble, _) = reading::ensemble(table, &session)?;
     signals::computing();
     match truth {
         Some(truth) => against_truth(args, &ensemble, &truth, &session),
@@ -39,9 +34,9 @@ fn against_truth(
     session: &Session,
 ) -> anyhow::Result<()> {
     let mut measures: Vec<&MetricInfo> =
-        COLUMNS.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
+        SCORES.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
     if let Some(name) = &args.metric
-        && !COLUMNS.contains(&name.as_str())
+        && !SCORES.contains(&name.as_str())
     {
         measures.push(metric(name)?);
     }
@@ -88,7 +83,7 @@ fn against_truth(
 }
 
 /// What the measures say of `member` when compared with `truth`.
-pub(super) fn scores(
+fn scores(
     member: &Member,
     truth: &Member,
     weights: Option<&[f64]>,

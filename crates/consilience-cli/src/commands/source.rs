@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use consilience::ensemble::{Ensemble, Profiles};
+use consilience::ensemble::{Ensemble, Member, Profiles};
+use consilience::pipeline::Members;
 use consilience_io::{
-    ClusteringTable, Ids, ReadOptions, RowFiles, RowsBeside, read_clusterings, read_rows, row_files,
+    Ids, ReadOptions, RowFiles, RowsBeside, read_clusterings, read_rows, row_files,
 };
 
-use super::Session;
 use super::add::Base;
+use super::reading;
 use crate::args::CombineArgs;
 use crate::errors::usage;
+use crate::session::Session;
 
 /// Files with clusterings, and what they are to one another.
 pub(super) struct Source {
@@ -23,24 +25,41 @@ pub(super) struct Source {
 }
 
 /// What was read.
-pub(super) struct Read {
+pub(super) struct Gathered {
     pub(super) ids: Option<Ids>,
-    /// The members: of all objects, or, where there are profiles, of one object a distinct tuple.
-    pub(super) ensemble: Ensemble,
-    /// The weights of all objects, if the ensemble has them not.
-    weights: Option<Vec<f64>>,
     /// The number of objects.
     pub(super) n: usize,
-    /// The profiles, if they were made while reading, and the seconds that were spent on them alone.
-    pub(super) profiles: Option<(Profiles, f64)>,
+    pub(super) members: Held,
+    /// Seconds spent on merging equal objects alone.
+    pub(super) merging: f64,
     /// Whether distinct rows went to disk meanwhile.
     pub(super) spilled: bool,
 }
 
-impl Read {
-    /// The weights of all objects.
-    pub(super) fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref().or(self.ensemble.weights())
+/// Members as they were read: whole, or with equal objects merged meanwhile.
+pub(super) enum Held {
+    Whole(Ensemble),
+    Merged { profiles: Profiles, tuples: Ensemble, weights: Option<Vec<f64>> },
+}
+
+impl Held {
+    /// The members: of all objects, or of one object per distinct tuple.
+    pub(super) fn members(&self) -> &[Member] {
+        match self {
+            Held::Whole(ensemble) => ensemble.members(),
+            Held::Merged { tuples, .. } => tuples.members(),
+        }
+    }
+}
+
+impl From<Held> for Members<'_> {
+    fn from(held: Held) -> Self {
+        match held {
+            Held::Whole(ensemble) => Members::Ensemble(ensemble.into()),
+            Held::Merged { profiles, tuples, weights } => {
+                Members::Merged { profiles, tuples, weights }
+            }
+        }
     }
 }
 
@@ -89,7 +108,7 @@ impl Source {
         all_labels: bool,
         options: &ReadOptions,
         session: &Session,
-    ) -> anyhow::Result<Read> {
+    ) -> anyhow::Result<Gathered> {
         let run = &session.run;
         let table = match &self.rows {
             Some(rows) if rows.len() > 1 || !all_labels => {
@@ -100,8 +119,9 @@ impl Source {
                     let clock = Instant::now();
                     let (profiles, beside) = table.into_profiles(run)?;
                     let RowsBeside { ids, tuples, weights } = beside;
-                    let profiles = Some((profiles, clock.elapsed().as_secs_f64()));
-                    return Ok(Read { ids, ensemble: tuples, weights, n, profiles, spilled });
+                    let merging = clock.elapsed().as_secs_f64();
+                    let members = Held::Merged { profiles, tuples, weights };
+                    return Ok(Gathered { ids, n, members, merging, spilled });
                 }
                 table.into_clusterings(run)?
             }
@@ -110,13 +130,8 @@ impl Source {
                 read_clusterings(&files, options, run)?
             }
         };
-        table.warnings.iter().for_each(|warning| run.warn(warning));
-        let ClusteringTable { ids, members, weights, .. } = table;
-        let mut ensemble = Ensemble::new(members)?;
-        if let Some(weights) = weights {
-            ensemble = ensemble.with_weights(weights)?;
-        }
+        let (ensemble, ids) = reading::ensemble(table, session)?;
         let n = ensemble.n_objects();
-        Ok(Read { ids, ensemble, weights: None, n, profiles: None, spilled: false })
+        Ok(Gathered { ids, n, members: Held::Whole(ensemble), merging: 0.0, spilled: false })
     }
 }

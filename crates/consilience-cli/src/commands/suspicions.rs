@@ -6,14 +6,8 @@ use std::path::Path;
 use consilience_io::{InputError, RawColumn, RawTable};
 use serde_json::{Value, json};
 
+use crate::args::Kind;
 use crate::output::{count, listed, named};
-
-/// What a table holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Features,
-    Clusterings,
-}
 
 /// Something that looks wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,12 +2,10 @@
 //! those who work over ssh. Colours obey NO_COLOR and --color; the pictures can be read without.
 
 use clap::builder::styling::{AnsiColor, Style};
-use consilience::explain::{Blocks, ClusterFacts, Sentence, Tone};
+use consilience::judge::{Blocks, ClusterFacts, Judgement, Partition, Sentence, Tone};
 
-use consilience_report::{Explained, Subject};
-
-use super::Session;
 use crate::output::count;
+use crate::session::Session;
 
 /// Rows of the small heatmap.
 const HEATMAP: usize = 16;
@@ -28,15 +26,15 @@ const COLOURS: [AnsiColor; 6] = [
 
 /// Small pictures of a consensus.
 pub(super) fn pictures(
-    subject: &Subject<'_>,
-    explained: &Explained,
+    partition: &Partition<'_>,
+    judgement: &Judgement,
     session: &Session,
 ) -> anyhow::Result<String> {
-    let bars = bars(&explained.overview.clusters, subject.numbers, width());
-    if subject.numbers.len() > HEATMAP {
+    let bars = bars(&judgement.overview.clusters, &partition.numbers, width());
+    if partition.numbers.len() > HEATMAP {
         return Ok(bars);
     }
-    let Subject { profiles, labels, confidence, .. } = subject;
+    let Partition { profiles, labels, confidence, .. } = partition;
     let blocks = Blocks::new(profiles, labels, confidence, HEATMAP, &session.run)?;
     Ok(format!("{bars}\n\n{}", heatmap(&blocks)))
 }
@@ -115,7 +113,7 @@ fn heatmap(blocks: &Blocks) -> String {
 
 #[cfg(test)]
 mod tests {
-    use consilience::explain::{Bin, CONFIDENCE_BARS};
+    use consilience::judge::{Bin, CONFIDENCE_BARS};
     use consilience::linalg::Matrix;
 
     use super::*;

@@ -414,8 +414,8 @@ class ConsensusResult:
             "version": _native.__version__,
             "seed": answer["seed"],
             "command": {"call": answer["call"], "k": answer["asked"]},
-            "data": {"features": [] if made is None else list(range(made["features"]))},
-            "ensemble": made,
+            "data": {"features": [str(j) for j in range(0 if made is None else made["features"])]},
+            "ensemble": made or {},
             "consensus": {
                 "n": len(self.labels_),
                 "clusterings": len(self.members_),

@@ -28,7 +28,7 @@
 //! $8 u^2$ bytes.
 
 use crate::base::linkage::{self, Dense, Factored, Join, Link};
-use crate::choose_k::lifetime;
+use crate::consensus::lifetime;
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, Value};
 use crate::consensus::params::{at_least, params};

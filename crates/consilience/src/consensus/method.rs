@@ -127,7 +127,7 @@ pub struct MethodInfo {
 }
 
 /// What a method's answer has besides labels and confidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Offers {
     /// A soft consensus.
     pub membership: bool,

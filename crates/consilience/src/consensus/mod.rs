@@ -13,6 +13,7 @@ mod clustering;
 mod combine;
 mod competition;
 pub mod cspa;
+pub(crate) mod dominating;
 mod driver;
 pub mod ea;
 pub mod ecpcs;
@@ -24,7 +25,7 @@ pub mod hbgf;
 pub mod hgpa;
 pub mod kc;
 pub mod kcc;
-mod leaderboard;
+pub(crate) mod lifetime;
 pub mod local_search;
 pub mod lwea;
 pub mod lwgp;
@@ -56,9 +57,7 @@ pub mod wct;
 pub mod wmi;
 
 pub use anmi_greedy::AnmiGreedy;
-pub use auto::{
-    AutoMethod, Choice, Clusters, Wish, auto, auto_by_wish, choose, choose_on, method_or_auto,
-};
+pub use auto::{AutoMethod, Wish, auto, auto_by_wish};
 pub use bce::Bce;
 pub use best_member::BestMember;
 pub use clustering::{ByName, Clustering};
@@ -72,7 +71,6 @@ pub use hbgf::{Hbgf, HbgfPartition};
 pub use hgpa::{EdgeWeights, Hgpa};
 pub use kc::Kc;
 pub use kcc::{Kcc, Utility};
-pub use leaderboard::{Best, Leaderboard, Standing, leaderboard};
 pub use local_search::LocalSearch;
 pub use lwea::Lwea;
 pub use lwgp::Lwgp;

@@ -8,7 +8,7 @@
 //! $$ \Psi = \frac 1 r \sum_{h=1}^r A^{(h)}, \qquad A^{(h)}_{ij} = 1 \text{ iff } i \text{ and } j
 //! \text{ are in one cluster of member } h. \tag{1, 2} $$
 //!
-//! As many clusters are sought as there are [dominating eigenvalues](crate::choose_k) of $\Psi$ (3),
+//! As many clusters are sought as there are [dominating eigenvalues](crate::consensus::dominating) of $\Psi$ (3),
 //! and the objects are clustered [spectrally](crate::base) with $\Psi$ as affinity.
 //!
 //! # Without the matrix
@@ -38,7 +38,7 @@
 //! Time $O(u r^2 + K^3 + u r k)$ and k-means on $u \times k$ rows; memory $O(K^2 + u k)$.
 
 use crate::base::{SpectralParams, cost_of_order, spectral_cost, spectrum};
-use crate::choose_k::{cumulative_shares, dominating};
+use crate::consensus::dominating::{cumulative_shares, dominating};
 use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params};

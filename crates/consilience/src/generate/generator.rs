@@ -110,6 +110,26 @@ impl Generator {
         self.0.size
     }
 
+    /// The name of the scheme.
+    pub fn scheme(&self) -> &'static str {
+        self.0.scheme.name()
+    }
+
+    /// The name of the base clusterer.
+    pub fn base(&self) -> &'static str {
+        self.0.base.name()
+    }
+
+    /// The smallest and the largest number of clusters of a member of `n` objects.
+    pub fn base_k(&self, n: usize) -> (usize, usize) {
+        self.0.k.range(&self.0.scheme, n)
+    }
+
+    /// Whether members carry memberships instead of labels.
+    pub fn is_soft(&self) -> bool {
+        self.0.soft
+    }
+
     /// The name of member `i`: `m01`, `m02`, ...
     pub fn name(&self, i: usize) -> String {
         let width = self.0.size.to_string().len().max(2);

@@ -21,14 +21,14 @@ const MARGIN: f64 = 1e-9;
 /// of `trace`; `None` if those given do not.
 ///
 /// `values` may be the largest only; negative ones count as nought.
-pub fn dominating(values: &[f64], trace: f64, epsilon: f64) -> Option<usize> {
+pub(crate) fn dominating(values: &[f64], trace: f64, epsilon: f64) -> Option<usize> {
     let shares = cumulative_shares(values, trace);
     shares.iter().position(|&share| share > epsilon + MARGIN).map(|at| at + 1)
 }
 
 /// The share of `trace` that the first, the first two, ... of `values` have; negative ones count as
 /// nought.
-pub fn cumulative_shares(values: &[f64], trace: f64) -> Vec<f64> {
+pub(crate) fn cumulative_shares(values: &[f64], trace: f64) -> Vec<f64> {
     let mut sum = 0.0;
     values
         .iter()

@@ -1,12 +1,12 @@
 //! All that is to be known of a consensus at a glance, computed on profiles.
 
-use crate::choose_k::KCriteria;
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::{NO_PROFILE, Profiles};
 use crate::error::Result;
-use crate::explain::blocks::cohesion;
-use crate::explain::members::MemberAgreement;
-use crate::explain::support::{Choice, Support};
+use crate::judge::KCriteria;
+use crate::judge::blocks::cohesion;
+use crate::judge::members::MemberAgreement;
+use crate::judge::support::{Placement, Support};
 use crate::run::Run;
 
 /// Clusters whose cohesion is computed: the largest.
@@ -18,7 +18,7 @@ pub const CONFIDENCE_BARS: usize = 20;
 #[derive(Clone, Debug)]
 pub struct Overview {
     /// How every profile came to its cluster.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<Placement>,
     /// The clusters, in the order of their numbers.
     pub clusters: Vec<ClusterFacts>,
     /// Borders between two clusters with objects that could belong to either, by falling number of
@@ -28,7 +28,7 @@ pub struct Overview {
     pub n: usize,
     /// How many have a cluster.
     pub assigned: usize,
-    /// How many of those are [safe](Choice::is_safe).
+    /// How many of those are [safe](Placement::is_safe).
     pub safe: usize,
     /// How the members agree.
     pub members: MemberAgreement,
@@ -115,7 +115,7 @@ impl Overview {
 
 fn clusters(
     profiles: &Profiles,
-    choices: &[Choice],
+    choices: &[Placement],
     confidence: &[f64],
     copies: &[usize],
     k: usize,
@@ -163,7 +163,7 @@ fn clusters(
     Ok(clusters)
 }
 
-fn borders(choices: &[Choice], copies: &[usize]) -> Vec<Border> {
+fn borders(choices: &[Placement], copies: &[usize]) -> Vec<Border> {
     let mut found = std::collections::BTreeMap::<(u32, u32), usize>::new();
     for (choice, &objects) in choices.iter().zip(copies) {
         let (a, b) = (choice.cluster, choice.second);
@@ -185,7 +185,7 @@ pub(super) mod tests {
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     /// Two clear groups and two objects that half of the members put in the other.
-    pub(in crate::explain) fn doubtful() -> Overview {
+    pub(in crate::judge) fn doubtful() -> Overview {
         let with = |c: i64, d: i64| [0, 0, 0, 0, c, d, 1, 1, 1, 1];
         let members = [with(0, 1), with(1, 0), with(0, 1), with(1, 0), with(0, 0), with(1, 1)];
         let profiles = profiles(&hard_ensemble(&members));

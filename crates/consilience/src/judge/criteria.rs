@@ -7,20 +7,23 @@
 //! say. The other rules are told and do not decide: dominating eigenvalues count the members' cells
 //! rather than clusters, and resampling finds a coarse number as firm as a fine one.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::linkage::{Dense, Link, chain};
-use crate::choose_k::eigengap::{bipartite_eigenvalues, largest_gap};
-use crate::choose_k::evidence::{Evidence, Verdict, all_prominences, evidence};
-use crate::choose_k::resampling::{
-    KCurve, curves, end_of_growth, histogram, least_undecided, most_stable, undecided_share,
-};
-use crate::choose_k::{cumulative_shares, dominating, lifetime, objects};
+use crate::consensus::dominating::{cumulative_shares, dominating};
+use crate::consensus::lifetime;
 use crate::ensemble::{Canonical, CoAssociation, Profiles, sample};
 use crate::error::{Error, Result};
+use crate::judge::eigengap::{bipartite_eigenvalues, largest_gap};
+use crate::judge::evidence::{Evidence, Structure, all_prominences, evidence};
+use crate::judge::objects;
+use crate::judge::resampling::{
+    KCurve, curves, end_of_growth, histogram, least_undecided, most_stable, undecided_share,
+};
 use crate::linalg::{Matrix, eigenvalues};
 use crate::run::Run;
 
@@ -34,7 +37,7 @@ const EPSILON: f64 = 0.8;
 /// Votes of several rules on the number of clusters, with the curves they look at.
 ///
 /// ```
-/// use consilience::choose_k::KCriteria;
+/// use consilience::judge::KCriteria;
 /// use consilience::ensemble::{Ensemble, HardMember, Profiles};
 /// use consilience::Run;
 ///
@@ -49,7 +52,7 @@ const EPSILON: f64 = 0.8;
 /// assert_eq!(criteria.recommended, 3);
 /// # Ok::<(), consilience::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KCriteria {
     /// The number of clusters that follows.
     pub recommended: usize,
@@ -84,10 +87,10 @@ pub struct KCriteria {
 }
 
 /// The number of clusters by one rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KRule {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// What it says.
     pub k: usize,
     /// Whether the recommendation is the median of this rule and the others that decide.
@@ -127,7 +130,7 @@ impl KCriteria {
         let canonical = Canonical::new(profiles).profiles;
         let some = sample(&canonical, SAMPLE);
         let (m, weights) = (some.len(), some.weights());
-        let matrix = coassociation(&some);
+        let matrix = coassociation(&some, run)?;
         let most = m.max(1);
         if let Some(range) = range
             && *range.start() > canonical.len().max(1)
@@ -164,8 +167,8 @@ impl KCriteria {
         // The i-th prominence is that of a further group: a gap after it speaks for i + 1.
         let groups: Vec<f64> = std::iter::once(1.0).chain(prominences.iter().copied()).collect();
         let mut rules = Vec::new();
-        let mut say = |rule, decides, k: Option<usize>| {
-            rules.extend(k.map(|k| KRule { rule, k, decides }));
+        let mut say = |rule: &'static str, decides, k: Option<usize>| {
+            rules.extend(k.map(|k| KRule { rule: rule.into(), k, decides }));
         };
         say("longest lifetime", true, lifetime::longest(&lifetimes, parts.clone()));
         say("gap of prominences", true, largest_gap(&groups, parts.clone()));
@@ -176,7 +179,7 @@ impl KCriteria {
         say("fewest undecided pairs", false, least_undecided(&curves));
         say("end of growing area", false, end_of_growth(&curves));
 
-        let none = evidence.verdict == Verdict::NoClusters && low == 1;
+        let none = evidence.verdict == Structure::NoClusters && low == 1;
         let (recommended, reason) = decide(&rules, none, (low, high));
         let runner_up = runner_up(&rules, recommended, m);
         run.tick("number of clusters", 4, Some(4))?;
@@ -203,13 +206,27 @@ impl KCriteria {
     }
 }
 
-fn coassociation(profiles: &Profiles) -> Matrix {
-    let m = profiles.len();
+/// The co-association of every two profiles.
+///
+/// # Cost
+///
+/// Time $O(u^2 r)$, memory $8 u^2$ bytes, which is not asked for here.
+///
+/// # Errors
+///
+/// If the run is cancelled.
+pub fn coassociation(profiles: &Profiles, run: &Run) -> Result<Matrix> {
+    let u = profiles.len();
     let co = CoAssociation::new(profiles);
-    let mut matrix = Matrix::zeros(m, m);
-    let rows = matrix.as_mut_slice().par_chunks_mut(m.max(1)).enumerate();
-    rows.for_each(|(s, row)| co.row_into(s, 0..m, row));
-    matrix
+    let mut matrix = Matrix::zeros(u, u);
+    run.install(|| {
+        let rows = matrix.as_mut_slice().par_chunks_mut(u.max(1)).enumerate();
+        rows.try_for_each(|(s, row)| {
+            co.row_into(s, 0..u, row);
+            run.check()
+        })
+    })?;
+    Ok(matrix)
 }
 
 /// The eigenvalues of the co-association between objects, over its trace.

@@ -20,12 +20,12 @@
 use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::linkage::{Dense, Join, Link, chain, cut};
-use crate::choose_k::evidence::shared;
 use crate::ensemble::{CoAssociation, Contingency, Ensemble, HardMember, MISSING, Profiles};
 use crate::error::Result;
+use crate::judge::evidence::shared;
 use crate::metrics::adjusted_rand;
 use crate::rng::Stream;
 use crate::run::Run;
@@ -40,7 +40,7 @@ const NO_INCREASE: f64 = 0.05;
 const TIE: f64 = 1e-9;
 
 /// What the halves of the members say of one number of clusters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KCurve {
     /// The number of clusters.
     pub k: usize,

@@ -13,7 +13,7 @@ const TIE: f64 = 1e-12;
 ///
 /// Equal objects merge at height 0 before all else, so the heights over `n` objects are these and
 /// `n - u` zeros. One cluster lives up to height 1, the largest distance there is.
-pub fn lifetimes(heights: &[f64]) -> Vec<f64> {
+pub(crate) fn lifetimes(heights: &[f64]) -> Vec<f64> {
     let u = heights.len() + 1;
     let height = |i: usize| if i == 0 { 0.0 } else { heights[i - 1] };
     (1..=u)
@@ -26,7 +26,7 @@ pub fn lifetimes(heights: &[f64]) -> Vec<f64> {
 
 /// The number of clusters in `range` that lives longest, the smaller of equals; `None` if none in
 /// the range lives at all.
-pub fn longest(lifetimes: &[f64], range: std::ops::RangeInclusive<usize>) -> Option<usize> {
+pub(crate) fn longest(lifetimes: &[f64], range: std::ops::RangeInclusive<usize>) -> Option<usize> {
     let alive = (1..=lifetimes.len()).filter(|k| range.contains(k) && lifetimes[k - 1] > TIE);
     alive.reduce(|best, k| if lifetimes[k - 1] > lifetimes[best - 1] + TIE { k } else { best })
 }

@@ -1,12 +1,13 @@
 //! The objects in two dimensions: computed once, when the features are at hand, and kept in
 //! `result.json`, so that the page can be made again without them.
 
-use consilience::Run;
-use consilience::base::{Float, Table};
-use consilience::explain::principal_components;
-use consilience::linalg::Matrix;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
+use crate::base::{Float, Table};
+use crate::error::Result;
+use crate::judge::components::principal_components;
+use crate::linalg::Matrix;
+use crate::run::Run;
 use crate::words::named;
 
 /// Objects that are shown, and that the components are computed from.
@@ -16,7 +17,8 @@ const COMPUTED: usize = 20_000;
 const NAMED: usize = 2;
 
 /// Some of the objects in two dimensions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Kept", into = "Kept")]
 pub struct Scatter {
     /// What the axes are.
     pub axes: [String; 2],
@@ -47,9 +49,9 @@ impl Scatter {
     pub fn new<'a, T: Float>(
         values: impl Into<Table<'a, T>>,
         names: &[String],
-        scaled: impl FnOnce(&Matrix) -> consilience::Result<Matrix>,
+        scaled: impl FnOnce(&Matrix) -> Result<Matrix>,
         run: &Run,
-    ) -> consilience::Result<Self> {
+    ) -> Result<Self> {
         let values = values.into();
         let rows = some(values.nrows(), COMPUTED);
         let chosen = values.select_rows(&rows);
@@ -98,34 +100,44 @@ impl Scatter {
             objects: shown.iter().map(|&i| rows[i]).collect(),
         })
     }
+}
 
-    /// As it is kept: numbers in two texts, since thousands of lines of them help nobody.
-    pub fn told(&self) -> Value {
+/// A scatter as it is kept: numbers in two texts, since thousands of lines of them help nobody.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    axes: [String; 2],
+    aspect: u32,
+    objects: String,
+    places: String,
+}
+
+impl From<Scatter> for Kept {
+    fn from(scatter: Scatter) -> Self {
         let words = |numbers: Vec<String>| numbers.join(" ");
-        json!({
-            "axes": self.axes,
-            "aspect": self.aspect,
-            "objects": words(self.objects.iter().map(ToString::to_string).collect()),
-            "places": words(self.places.iter().flatten().map(ToString::to_string).collect()),
-        })
+        Kept {
+            objects: words(scatter.objects.iter().map(ToString::to_string).collect()),
+            places: words(scatter.places.iter().flatten().map(ToString::to_string).collect()),
+            axes: scatter.axes,
+            aspect: scatter.aspect,
+        }
     }
+}
 
-    /// What was kept; `None` if nothing was or it is damaged.
-    pub fn stored(value: &Value) -> Option<Self> {
-        let numbers = |key: &str| -> Option<Vec<usize>> {
-            value[key].as_str()?.split_whitespace().map(|word| word.parse().ok()).collect()
+impl TryFrom<Kept> for Scatter {
+    type Error = &'static str;
+    fn try_from(kept: Kept) -> Result<Self, Self::Error> {
+        let numbers = |text: &str| -> Option<Vec<usize>> {
+            text.split_whitespace().map(|word| word.parse().ok()).collect()
         };
-        let axis = |j: usize| value["axes"][j].as_str().map(str::to_owned);
-        let objects = numbers("objects")?;
-        let places = numbers("places")?;
+        let places = numbers(&kept.places).unwrap_or_default();
         let places: Vec<[u32; 2]> =
             places.chunks_exact(2).map(|pair| [pair[0] as u32, pair[1] as u32]).collect();
-        (places.len() == objects.len()).then_some(Scatter {
-            axes: [axis(0)?, axis(1)?],
-            aspect: value["aspect"].as_u64()? as u32,
-            objects,
-            places,
-        })
+        match numbers(&kept.objects) {
+            Some(objects) if objects.len() == places.len() => {
+                Ok(Scatter { axes: kept.axes, aspect: kept.aspect, objects, places })
+            }
+            _ => Err("a scatter has one place for every object"),
+        }
     }
 }
 
@@ -140,11 +152,10 @@ mod tests {
         let made = Scatter::new(&values, &names, |m| Ok(m.clone()), &Run::new(0)).unwrap();
         assert_eq!(made.objects, (0..40).collect::<Vec<_>>());
         assert!(made.places.iter().flatten().all(|&x| x <= 10_000));
-        assert_eq!(Scatter::stored(&made.told()), Some(made.clone()));
-        assert_eq!(Scatter::stored(&Value::Null), None);
-        let mut damaged = made.told();
-        damaged["objects"] = json!("1 2");
-        assert_eq!(Scatter::stored(&damaged), None);
+        let mut kept = serde_json::to_value(&made).unwrap();
+        assert_eq!(serde_json::from_value::<Scatter>(kept.clone()).unwrap(), made);
+        kept["objects"] = "1 2".into();
+        assert!(serde_json::from_value::<Scatter>(kept).is_err());
     }
 
     #[test]

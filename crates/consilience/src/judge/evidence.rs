@@ -26,14 +26,14 @@
 //! or members that would cut any space in the same way.
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::KMeansParams;
-use crate::choose_k::eigengap::{bipartite_eigenvalues, largest_gap};
-use crate::choose_k::modes::prominences;
-use crate::choose_k::objects;
 use crate::ensemble::{Contingency, Ensemble, HardMember, MISSING, Profiles};
 use crate::error::Result;
+use crate::judge::eigengap::{bipartite_eigenvalues, largest_gap};
+use crate::judge::modes::prominences;
+use crate::judge::objects;
 use crate::linalg::Matrix;
 use crate::metrics::{Normalisation, nmi};
 use crate::rng::{Rng, Stream};
@@ -69,9 +69,9 @@ const SMALLEST: f64 = 0.03;
 const SURROUNDINGS: f64 = 0.01;
 
 /// Whether there are clusters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Structure {
     /// Groups are set apart more than in the references.
     Clusters,
     /// They are not, or the members have no common ground.
@@ -81,10 +81,10 @@ pub enum Verdict {
 }
 
 /// What speaks for clusters, and what it was compared with.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Whether there are clusters.
-    pub verdict: Verdict,
+    pub verdict: Structure,
     /// The largest prominence of a group, in [0, 1]; of the members that were looked at.
     pub prominence: f64,
     /// The same of every reference ensemble, rising.
@@ -123,7 +123,7 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
     let points = objects(profiles).min(most);
     let used = chosen(profiles, points);
     let mut found = Evidence {
-        verdict: Verdict::Untold,
+        verdict: Structure::Untold,
         prominence: 0.0,
         reference: Vec::new(),
         gap: 0.0,
@@ -147,7 +147,7 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
     };
     found.permuted = rising((0..DRAWS).into_par_iter().map(permuted).collect::<Result<_>>()?);
     if found.permuted.iter().any(|&agreement| agreement >= found.agreement) {
-        found.verdict = Verdict::NoClusters;
+        found.verdict = Structure::NoClusters;
         return Ok(found);
     }
 
@@ -195,11 +195,11 @@ pub(super) fn evidence(profiles: &Profiles, most: usize, run: &Run) -> Result<Ev
     let silent =
         profiles.has_missing() && found.prominence <= TIE && found.reference[DRAWS - 1] <= TIE;
     found.verdict = if prominent <= 1 || found.gap > CLEARLY * found.reference_gaps[DRAWS - 1] {
-        Verdict::Clusters
+        Structure::Clusters
     } else if silent || found.reference[DRAWS - 2] >= FULL {
-        Verdict::Untold
+        Structure::Untold
     } else {
-        Verdict::NoClusters
+        Structure::NoClusters
     };
     Ok(found)
 }
@@ -363,8 +363,8 @@ pub(super) fn shared(a: &[u32], b: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose_k::KCriteria;
     use crate::generate::{GenerateParams, base, scheme};
+    use crate::judge::KCriteria;
     use crate::testing::profiles;
 
     /// Members by k-means with 2 to 12 clusters of points on a line.
@@ -379,7 +379,7 @@ mod tests {
         profiles(&Ensemble::new((0..22).map(member).collect()).unwrap())
     }
 
-    fn verdict(profiles: &Profiles) -> Verdict {
+    fn verdict(profiles: &Profiles) -> Structure {
         let run = Run::new(0);
         evidence(profiles, 500, &run).unwrap().verdict
     }
@@ -388,10 +388,10 @@ mod tests {
     fn two_groups_are_clusters_and_a_line_is_none() {
         let mut rng = Rng::new(3, Stream::Data);
         let line: Vec<f64> = (0..150).map(|_| rng.unit()).collect();
-        assert_eq!(verdict(&of_line(&line)), Verdict::NoClusters);
+        assert_eq!(verdict(&of_line(&line)), Structure::NoClusters);
         let parted: Vec<f64> =
             line.iter().enumerate().map(|(i, x)| x + 5.0 * (i % 2) as f64).collect();
-        assert_eq!(verdict(&of_line(&parted)), Verdict::Clusters);
+        assert_eq!(verdict(&of_line(&parted)), Structure::Clusters);
     }
 
     /// Setosas stand apart. One draw a dimension told too little of how many there are: Iris was then
@@ -417,7 +417,7 @@ mod tests {
             let run = Run::new(seed);
             let (ensemble, _) = generator.ensemble(&data, &run).unwrap();
             let found = KCriteria::new(&profiles(&ensemble), None, &run).unwrap().evidence;
-            assert_ne!(found.verdict, Verdict::NoClusters, "seed {seed}");
+            assert_ne!(found.verdict, Structure::NoClusters, "seed {seed}");
         }
     }
 
@@ -438,7 +438,7 @@ mod tests {
         };
         let ensemble = Ensemble::new((0..12).map(member).collect()).unwrap();
         let found = KCriteria::new(&profiles(&ensemble), None, &Run::new(0)).unwrap();
-        assert_ne!(found.evidence.verdict, Verdict::NoClusters);
+        assert_ne!(found.evidence.verdict, Structure::NoClusters);
         assert_eq!(found.recommended, 5);
     }
 
@@ -450,7 +450,7 @@ mod tests {
             HardMember::from_integers(format!("m{h}"), labels).into()
         };
         let noise = profiles(&Ensemble::new((0..10).map(&mut member).collect()).unwrap());
-        assert_eq!(verdict(&noise), Verdict::NoClusters);
+        assert_eq!(verdict(&noise), Structure::NoClusters);
     }
 
     #[test]
@@ -459,7 +459,7 @@ mod tests {
             verdict(&of_line(&[
                 0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 20.0, 21.0, 30.0, 31.0, 40.0, 41.0, 50.0
             ])),
-            Verdict::Untold
+            Structure::Untold
         );
     }
 }

@@ -1,8 +1,11 @@
 //! The verdict: what an [`Overview`] means, in plain sentences with numbers.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
-use crate::explain::overview::Overview;
+use serde::{Deserialize, Serialize};
+
+use crate::judge::overview::Overview;
+use crate::words::{count, counted};
 
 /// The share of safe objects from which on a consensus is sound, and below which it is weak.
 const SOUND: f64 = 0.9;
@@ -13,7 +16,7 @@ const DOUBTFUL: f64 = 0.02;
 const NAMED: usize = 3;
 
 /// How to take a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
     /// All is well.
@@ -25,10 +28,10 @@ pub enum Tone {
 }
 
 /// One sentence of a verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sentence {
     /// What it is about, in a word or two.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
     /// How to take it.
     pub tone: Tone,
     /// The sentence.
@@ -37,17 +40,17 @@ pub struct Sentence {
 
 /// What a verdict needs to know besides the overview.
 #[derive(Clone, Debug)]
-pub struct Circumstances<'a> {
+pub(super) struct Circumstances<'a> {
     /// The name of every cluster.
-    pub clusters: &'a [String],
+    pub(super) clusters: &'a [String],
     /// The name of every member.
-    pub members: &'a [String],
+    pub(super) members: &'a [String],
     /// Whether the number of clusters was asked for, not found.
-    pub k_given: bool,
+    pub(super) k_given: bool,
 }
 
 /// The verdict on a consensus.
-pub fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sentence> {
+pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sentence> {
     if overview.clusters.len() < 2 {
         let mut sentences = vec![number(overview, about), nothing_apart()];
         sentences.extend(camps(overview));
@@ -72,7 +75,7 @@ fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
         found => (Tone::Weak, format!("the clusterings alone say {found}")),
     };
     let text = format!("{}, {origin}; {says}: {}.", counted(k, "cluster"), criteria.reason);
-    Sentence { about: "Number of clusters", tone, text }
+    Sentence { about: "Number of clusters".into(), tone, text }
 }
 
 /// Without a second cluster every object is safe and every member far from the consensus, which says
@@ -80,7 +83,7 @@ fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
 fn nothing_apart() -> Sentence {
     let text = "With fewer than two clusters no object can be in doubt and no clustering agree; ask \
                 for two or more to see the best division there is.";
-    Sentence { about: "Safe objects", tone: Tone::Caution, text: text.to_owned() }
+    Sentence { about: "Safe objects".into(), tone: Tone::Caution, text: text.to_owned() }
 }
 
 fn safety(overview: &Overview) -> Sentence {
@@ -88,7 +91,7 @@ fn safety(overview: &Overview) -> Sentence {
     let mut text = format!(
         "{} of {} ({}) {} safe: the clusterings support {} cluster at least twice as much as any \
          other.",
-        grouped(overview.safe),
+        count(overview.safe),
         counted(overview.n, "object"),
         percent(share),
         if overview.safe == 1 { "is" } else { "are" },
@@ -104,19 +107,19 @@ fn safety(overview: &Overview) -> Sentence {
         s if s >= WEAK => Tone::Caution,
         _ => Tone::Weak,
     };
-    Sentence { about: "Safe objects", tone, text }
+    Sentence { about: "Safe objects".into(), tone, text }
 }
 
 fn border(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
     let size = |cluster: u32| overview.clusters[cluster as usize].objects;
-    let share = |border: &crate::explain::Border| {
+    let share = |border: &crate::judge::Border| {
         border.objects as f64 / (size(border.a) + size(border.b)).max(1) as f64
     };
     let mut doubtful: Vec<_> =
         overview.borders.iter().filter(|border| share(border) >= DOUBTFUL).collect();
     let Some(worst) = doubtful.first().copied() else {
         let text = "No border between two clusters is doubtful.".to_owned();
-        return Sentence { about: "Borders", tone: Tone::Good, text };
+        return Sentence { about: "Borders".into(), tone: Tone::Good, text };
     };
     let name = |cluster: u32| &about.clusters[cluster as usize];
     let mut text = format!(
@@ -132,14 +135,14 @@ fn border(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
         let pairs: Vec<String> = others
             .iter()
             .take(NAMED)
-            .map(|b| format!("{} and {} ({})", name(b.a), name(b.b), grouped(b.objects)))
+            .map(|b| format!("{} and {} ({})", name(b.a), name(b.b), count(b.objects)))
             .collect();
         let more = others.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         text = format!("{text} Also: {}{more}.", pairs.join(", "));
     }
     let tone = if share(worst) >= 1.0 - WEAK { Tone::Weak } else { Tone::Caution };
-    Sentence { about: "Borders", tone, text }
+    Sentence { about: "Borders".into(), tone, text }
 }
 
 fn dissent(overview: &Overview, about: &Circumstances<'_>) -> Option<Sentence> {
@@ -155,7 +158,7 @@ fn dissent(overview: &Overview, about: &Circumstances<'_>) -> Option<Sentence> {
              average (NMI, 1 is full agreement)."
         );
         let tone = if mean >= 0.5 { Tone::Good } else { Tone::Caution };
-        return Some(Sentence { about: "Dissent", tone, text });
+        return Some(Sentence { about: "Dissent".into(), tone, text });
     }
     let named: Vec<String> = members
         .dissenters
@@ -168,12 +171,12 @@ fn dissent(overview: &Overview, about: &Circumstances<'_>) -> Option<Sentence> {
     let text = format!(
         "{} of {} clusterings dissent{}: {}{more}; the mean agreement with the consensus is \
          {mean:.2} (NMI).",
-        grouped(n),
-        grouped(members.consensus.len()),
+        count(n),
+        count(members.consensus.len()),
         if n == 1 { "s" } else { "" },
         named.join(", ")
     );
-    Some(Sentence { about: "Dissent", tone: Tone::Caution, text })
+    Some(Sentence { about: "Dissent".into(), tone: Tone::Caution, text })
 }
 
 fn camps(overview: &Overview) -> Option<Sentence> {
@@ -184,7 +187,7 @@ fn camps(overview: &Overview) -> Option<Sentence> {
     }
     if camps.len() == 1 {
         let text = "One consensus is enough: the clusterings do not fall into camps.".to_owned();
-        return Some(Sentence { about: "Camps", tone: Tone::Good, text });
+        return Some(Sentence { about: "Camps".into(), tone: Tone::Good, text });
     }
     let sizes: Vec<String> = camps
         .iter()
@@ -196,24 +199,7 @@ fn camps(overview: &Overview) -> Option<Sentence> {
         camps.len(),
         sizes.join(" and ")
     );
-    Some(Sentence { about: "Camps", tone: Tone::Weak, text })
-}
-
-/// `1 cluster`, `3,000 clusters`.
-fn counted(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-/// `1234567` → `1,234,567`.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).expect("digits"))
-        .collect();
-    groups.join(",")
+    Some(Sentence { about: "Camps".into(), tone: Tone::Weak, text })
 }
 
 /// Whole percents, but never 0 % of something or 100 % of less than all.
@@ -229,7 +215,7 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::overview::tests::doubtful;
+    use crate::judge::overview::tests::doubtful;
 
     fn names(prefix: &str, n: usize) -> Vec<String> {
         (0..n).map(|i| format!("{prefix}{i}")).collect()
@@ -275,7 +261,7 @@ mod tests {
     fn dissenters_are_named_and_camps_are_counted() {
         let mut overview = doubtful();
         overview.members.dissenters = vec![4, 1];
-        let camp = |members: &[usize], agreement| crate::explain::Camp {
+        let camp = |members: &[usize], agreement| crate::judge::Camp {
             members: members.to_vec(),
             agreement,
         };
@@ -294,7 +280,7 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(counted(1, "object"), "1 object");
         assert_eq!(
             [0.0, 0.001, 0.5, 0.999, 1.0].map(percent),

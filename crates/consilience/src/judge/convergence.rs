@@ -2,15 +2,16 @@
 
 use crate::consensus::Value;
 use crate::ensemble::{
-    Code, Contingency, Ensemble, HardMember, Majority, NO_PROFILE, Profiles,
-    components_of_prefixes, with_codes,
+    Code, Contingency, HardMember, Majority, NO_PROFILE, Profiles, components_of_prefixes,
+    with_codes,
 };
 use crate::error::{Error, Result};
 use crate::metrics::pc_idx;
 use crate::run::Run;
 
 /// The number of clusters and the consistency of [majority voting](crate::consensus::Voting) after
-/// the first member of `ensemble`, the first two, and so on.
+/// the first member of `profiles`, the first two, and so on. The profiles are hard, `weights` those of
+/// the objects.
 ///
 /// The table has one row a member and the columns `members`, `clusters`, `pc_idx` (the consistency
 /// index with the partition of all members, so that the last is 1) and, if `truth` is given,
@@ -28,36 +29,36 @@ use crate::run::Run;
 /// ```
 /// use consilience::Run;
 /// use consilience::consensus::Value;
-/// use consilience::ensemble::{Ensemble, HardMember, Majority};
-/// use consilience::explain::voting_convergence;
+/// use consilience::ensemble::{Ensemble, HardMember, Majority, Profiles};
+/// use consilience::judge::voting_convergence;
 ///
 /// let columns = [[0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 1]].map(|labels| labels.map(Some));
 /// let members = columns.map(|labels| HardMember::from_integers("", labels).into());
 /// let ensemble = Ensemble::new(members.into())?;
-/// let table = voting_convergence(&ensemble, Majority::HALF, None, &Run::new(0))?;
+/// let run = Run::new(0);
+/// let profiles = Profiles::new(&ensemble, &run)?;
+/// let table = voting_convergence(&profiles, None, Majority::HALF, None, &run)?;
 /// let Value::Table(columns) = table else { unreachable!() };
 /// assert_eq!(columns[1], ("clusters".to_owned(), vec![3.0, 3.0, 2.0]));
 /// assert_eq!(columns[2], ("pc_idx".to_owned(), vec![0.75, 0.75, 1.0]));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 pub fn voting_convergence(
-    ensemble: &Ensemble,
+    profiles: &Profiles,
+    weights: Option<&[f64]>,
     threshold: Majority,
     truth: Option<&HardMember>,
     run: &Run,
 ) -> Result<Value> {
-    if let Some(truth) = truth.filter(|truth| truth.labels().len() != ensemble.n_objects()) {
+    if let Some(truth) = truth.filter(|truth| truth.labels().len() != profiles.n_objects()) {
         return Err(Error::Length {
             what: "the truth".to_owned(),
             got: truth.labels().len(),
             expected_by: "the ensemble".to_owned(),
-            expected: ensemble.n_objects(),
+            expected: profiles.n_objects(),
         });
     }
-    let hardened = if ensemble.is_hard() { None } else { Some(ensemble.hardened()) };
-    let ensemble = hardened.as_ref().unwrap_or(ensemble);
-    let profiles = Profiles::new(ensemble, run)?;
-    let mut after = components_of_prefixes(&profiles, threshold, run)?;
+    let mut after = components_of_prefixes(profiles, threshold, run)?;
     let mut seen = vec![false; profiles.len()];
     for (h, components) in after.iter_mut().enumerate() {
         for (s, component) in components.iter_mut().enumerate() {
@@ -82,7 +83,7 @@ pub fn voting_convergence(
             let of_object = |&s: &u32| components.get(s as usize).copied().unwrap_or(u32::MISSING);
             let labels: Vec<u32> = profiles.map().iter().map(of_object).collect();
             with_codes!(truth.labels(), truth => {
-                let table = Contingency::of_labels(truth, &labels, ensemble.weights())?;
+                let table = Contingency::of_labels(truth, &labels, weights)?;
                 Ok(pc_idx(&table).index)
             })
         };
@@ -101,7 +102,8 @@ fn n_clusters(components: &[u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::hard_ensemble;
+    use crate::ensemble::Ensemble;
+    use crate::testing::{hard_ensemble, profiles};
 
     fn column(table: &Value, name: &str) -> Vec<f64> {
         let Value::Table(columns) = table else { panic!("not a table: {table:?}") };
@@ -115,14 +117,17 @@ mod tests {
         let fine = [0, 1, 2, 3, 4, 5];
         let halves = [0, 0, 0, 1, 1, 1];
         let one_first = hard_ensemble(&[fine, halves, halves]);
-        let table = voting_convergence(&one_first, Majority::HALF, Some(&truth), &run).unwrap();
+        let table =
+            voting_convergence(&profiles(&one_first), None, Majority::HALF, Some(&truth), &run)
+                .unwrap();
         assert_eq!(column(&table, "members"), [1.0, 2.0, 3.0]);
         assert_eq!(column(&table, "clusters"), [6.0, 6.0, 2.0]);
         let third = 1.0 / 3.0;
         assert_eq!(column(&table, "pc_idx"), [third, third, 1.0]);
         assert_eq!(column(&table, "pc_idx_truth"), [third, third, 1.0]);
         let one_last = hard_ensemble(&[halves, halves, fine]);
-        let table = voting_convergence(&one_last, Majority::HALF, None, &run).unwrap();
+        let table =
+            voting_convergence(&profiles(&one_last), None, Majority::HALF, None, &run).unwrap();
         assert_eq!(column(&table, "clusters"), [2.0, 2.0, 2.0]);
     }
 
@@ -131,7 +136,9 @@ mod tests {
         let a = HardMember::from_integers("a", [Some(0), Some(0), None, None]);
         let b = HardMember::from_integers("b", [Some(0), Some(0), Some(1), Some(2)]);
         let ensemble = Ensemble::new(vec![a.into(), b.into()]).unwrap();
-        let table = voting_convergence(&ensemble, Majority::HALF, None, &Run::new(0)).unwrap();
+        let table =
+            voting_convergence(&profiles(&ensemble), None, Majority::HALF, None, &Run::new(0))
+                .unwrap();
         assert_eq!(column(&table, "clusters"), [1.0, 3.0]);
         assert_eq!(column(&table, "pc_idx"), [1.0, 1.0]);
     }
@@ -140,7 +147,13 @@ mod tests {
     fn a_truth_of_other_objects_is_refused() {
         let ensemble = hard_ensemble(&[[0, 1, 1]]);
         let truth = HardMember::from_integers("truth", [Some(0)]);
-        let refused = voting_convergence(&ensemble, Majority::HALF, Some(&truth), &Run::new(0));
+        let refused = voting_convergence(
+            &profiles(&ensemble),
+            None,
+            Majority::HALF,
+            Some(&truth),
+            &Run::new(0),
+        );
         assert_eq!(
             refused.unwrap_err().to_string(),
             "the truth has 1 entries, but the ensemble has 3"

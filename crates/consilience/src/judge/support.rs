@@ -24,7 +24,7 @@ pub struct Support<'a> {
 
 /// How a profile came to its cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Choice {
+pub struct Placement {
     /// Its cluster, or [`NO_CLUSTER`].
     pub cluster: u32,
     /// The members' support for it, in [0, 1].
@@ -36,7 +36,7 @@ pub struct Choice {
     pub second_support: f64,
 }
 
-impl Choice {
+impl Placement {
     /// How much more support the cluster has than the second choice; negative where the method
     /// decided against the votes.
     pub fn margin(&self) -> f64 {
@@ -112,14 +112,14 @@ impl<'a> Support<'a> {
     }
 
     /// How profile `s` came to its cluster.
-    pub fn choice(&self, s: usize) -> Choice {
+    pub fn choice(&self, s: usize) -> Placement {
         self.choice_with(s, &mut vec![0.0; self.k])
     }
 
-    fn choice_with(&self, s: usize, support: &mut [f64]) -> Choice {
+    fn choice_with(&self, s: usize, support: &mut [f64]) -> Placement {
         self.support_into(s, support);
         let cluster = self.labels[s];
-        let mut choice = Choice {
+        let mut choice = Placement {
             cluster,
             support: support.get(cluster as usize).copied().unwrap_or(0.0),
             second: NO_CLUSTER,
@@ -135,7 +135,7 @@ impl<'a> Support<'a> {
 
     /// How every profile came to its cluster. Time $O(u (r + k))$ where the members' clusters lie in
     /// few clusters of the consensus.
-    pub fn choices(&self) -> Vec<Choice> {
+    pub fn choices(&self) -> Vec<Placement> {
         let scratch = || vec![0.0; self.k];
         (0..self.profiles.len())
             .into_par_iter()
@@ -196,7 +196,8 @@ mod tests {
     fn without_other_votes_there_is_no_second_choice() {
         let profiles = profiles(&hard_ensemble(&[[0, 0, 1], [1, 1, 0]]));
         let choice = Support::new(&profiles, &[0, 1], 2).choice(0);
-        let expected = Choice { cluster: 0, support: 1.0, second: NO_CLUSTER, second_support: 0.0 };
+        let expected =
+            Placement { cluster: 0, support: 1.0, second: NO_CLUSTER, second_support: 0.0 };
         assert_eq!(choice, expected);
     }
 

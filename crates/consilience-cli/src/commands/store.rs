@@ -7,10 +7,15 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
-use consilience::ensemble::{LabelEncoder, Member, SoftMember};
+use consilience::Error;
+use consilience::ensemble::{HardMember, Labels, Member, SoftMember};
+use consilience::generate::Data;
 use consilience::linalg::Matrix;
+use consilience::pipeline::{Recipe, Store};
+use serde_json::json;
 
 use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
@@ -26,6 +31,8 @@ const MISSING: u32 = u32::MAX;
 pub(super) struct MemberStore {
     folder: PathBuf,
     fingerprint: u64,
+    /// Why a member could not be kept.
+    failure: Mutex<Option<anyhow::Error>>,
     /// What is done if the program ends at once.
     _duty: Duty,
 }
@@ -37,7 +44,7 @@ impl MemberStore {
         let folder = dir.join(".members");
         let given_up = folder.clone();
         let duty = Duty::new(move || give_up(&given_up));
-        let store = MemberStore { folder, fingerprint, _duty: duty };
+        let store = MemberStore { folder, fingerprint, failure: Mutex::default(), _duty: duty };
         if store.folder.is_dir() && (fresh || !store.is_ours()) {
             fs::remove_dir_all(&store.folder).with_context(|| store.failed("emptied"))?;
         }
@@ -45,22 +52,19 @@ impl MemberStore {
         Ok(store)
     }
 
-    /// Member `i`, if it is finished.
-    pub(super) fn load(&self, i: usize) -> Option<Member> {
-        decode(&fs::read(self.path(i)).ok()?, self.fingerprint)
+    /// Why the store stopped the making of members, if it did, otherwise `error`.
+    pub(super) fn failure_or(&self, error: Error) -> anyhow::Error {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.unwrap_or_else(|| error.into())
     }
 
-    /// Keeps member `i`, and returns it as [`load`](Self::load) will: what goes on from a stored
-    /// member then has the same bits as what went on from a fresh one.
-    pub(super) fn save(&self, i: usize, member: &Member) -> anyhow::Result<Member> {
-        let bytes = encode(member, self.fingerprint);
+    fn keep(&self, i: usize, member: &Member) -> anyhow::Result<()> {
         let write = || -> io::Result<()> {
             let file = TemporaryFile::new(tempfile::Builder::new().prefix(".tmp"), &self.folder)?;
-            file.file().write_all(&bytes)?;
+            file.file().write_all(&encode(member, self.fingerprint))?;
             file.keep(&self.path(i))
         };
-        write().with_context(|| self.failed("written to"))?;
-        Ok(decode(&bytes, self.fingerprint).expect("what was just encoded"))
+        write().with_context(|| self.failed("written to"))
     }
 
     /// A folder to write results in before they are moved to their places. It goes away with the
@@ -101,6 +105,51 @@ impl MemberStore {
     fn failed(&self, what: &str) -> String {
         format!("{} cannot be {what}", self.folder.display())
     }
+}
+
+impl Store for MemberStore {
+    fn load(&self, i: usize) -> Option<Member> {
+        decode(&fs::read(self.path(i)).ok()?, self.fingerprint)
+    }
+
+    fn save(&self, i: usize, member: Member) -> consilience::Result<Member> {
+        if let Err(error) = self.keep(i, &member) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            return Err(Error::Cancelled);
+        }
+        Ok(match member {
+            Member::Hard(_) => member,
+            // Rows are brought to sum 1 whenever memberships are read: once more than when made.
+            Member::Soft(soft) => {
+                let (name, clusters) = (soft.name().to_owned(), soft.clusters().to_vec());
+                SoftMember::new(name, soft.memberships().clone(), clusters)?.into()
+            }
+        })
+    }
+}
+
+/// What identifies an ensemble: the data and all that the members depend on.
+pub(super) fn fingerprint(recipe: &Recipe, data: Data<'_>, seed: u64) -> u64 {
+    let mut hash = Xxh64::new();
+    let made_by = json!([env!("CARGO_PKG_VERSION"), seed, recipe.scale(), recipe.generator]);
+    hash.update(made_by.to_string().as_bytes());
+    hash.update(&[data.nrows(), data.ncols()].map(usize::to_le_bytes).concat());
+    match data {
+        Data::Dense(data) => hash.update_numbers(data.as_slice()),
+        // Their members are those of the same numbers in double precision.
+        Data::Single(data) => {
+            data.as_slice().iter().for_each(|&x| hash.update_numbers(&[f64::from(x)]));
+        }
+        Data::Sparse(data) => {
+            for i in 0..data.nrows() {
+                let (columns, values) = data.row(i);
+                hash.update(&columns.len().to_le_bytes());
+                columns.iter().for_each(|j| hash.update(&j.to_le_bytes()));
+                hash.update_numbers(values);
+            }
+        }
+    }
+    hash.finish()
 }
 
 /// Tells how many members are finished and kept; leaves no empty folder, nor the one around it.
@@ -161,14 +210,13 @@ fn decode(bytes: &[u8], fingerprint: u64) -> Option<Member> {
     let clusters = (0..k).map(|_| take_text(&mut rest)).collect::<Option<Vec<_>>>()?;
     let n = take_number(&mut rest)?;
     if is_hard == 1 {
-        let mut encoder = LabelEncoder::new();
-        for _ in 0..n {
-            match u32::from_le_bytes(take(&mut rest)?) {
-                MISSING => encoder.push_missing(),
-                code => encoder.push_text(clusters.get(code as usize)?),
-            }
-        }
-        return Some(encoder.finish(name).into());
+        let codes = (0..n).map(|_| match u32::from_le_bytes(take(&mut rest)?) {
+            MISSING => Some(None),
+            code => Some(Some(code as usize).filter(|&code| code < k)).filter(Option::is_some),
+        });
+        let codes = codes.collect::<Option<Vec<Option<usize>>>>()?;
+        let labels = Labels::from_indices(k, codes.into_iter());
+        return HardMember::from_codes(name, labels, clusters).ok().map(Member::from);
     }
     let values = (0..n.checked_mul(k)?).map(|_| Some(f64::from_le_bytes(take(&mut rest)?)));
     let values = values.collect::<Option<Vec<_>>>()?;
@@ -242,7 +290,7 @@ mod tests {
     fn a_stored_member_goes_on_with_the_same_bits_as_a_fresh_one() {
         let dir = tempfile::tempdir().unwrap();
         let store = MemberStore::open(dir.path(), 7, false).unwrap();
-        let fresh = store.save(3, &soft()).unwrap();
+        let fresh = store.save(3, soft()).unwrap();
         assert_eq!(store.load(3), Some(fresh));
         assert_eq!(store.load(4), None);
     }
@@ -251,10 +299,10 @@ mod tests {
     fn another_run_or_a_fresh_start_empties_the_store() {
         let dir = tempfile::tempdir().unwrap();
         let open = |fingerprint, fresh| MemberStore::open(dir.path(), fingerprint, fresh).unwrap();
-        open(7, false).save(0, &hard()).unwrap();
+        open(7, false).save(0, hard()).unwrap();
         assert!(open(7, false).load(0).is_some());
         assert!(open(7, true).load(0).is_none());
-        open(7, false).save(0, &hard()).unwrap();
+        open(7, false).save(0, hard()).unwrap();
         assert!(open(8, false).load(0).is_none());
         assert!(open(7, false).load(0).is_none());
         let store = open(7, false);

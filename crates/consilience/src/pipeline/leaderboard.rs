@@ -1,24 +1,25 @@
 //! Many methods on one ensemble, side by side.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::consensus::combine::{combine_from, prepare};
-use crate::consensus::method::{ChoosesK, MethodInfo, OnSoft};
-use crate::consensus::outcome::Consensus;
-use crate::consensus::settings::Settings;
-use crate::ensemble::{Contingency, Ensemble, Profiles};
+use crate::consensus::{ChoosesK, Consensus, MethodInfo, Settings, combine_from};
+use crate::ensemble::Contingency;
 use crate::error::{Error, Result};
 use crate::metrics::{Normalisation, nmi};
+use crate::pipeline::pool::Pool;
+use crate::pipeline::record::{Between, BoardRecord};
 use crate::run::Run;
 
 /// What came of one method.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Standing {
     /// The method.
-    pub method: &'static str,
+    pub method: Cow<'static, str>,
     /// The number of its clusters, if it has an answer.
     pub k: Option<usize>,
     /// The mean NMI of its answer with the members.
@@ -42,67 +43,46 @@ pub struct Leaderboard {
     pub standings: Vec<Standing>,
     /// The NMI of every answer with every other, in the order of the standings that have one.
     pub between: Vec<Vec<f64>>,
-    /// The answer that counts: the highest ANMI among those of as many clusters as were asked for, or
-    /// among all if there are none such.
-    pub best: Option<Best>,
 }
 
-/// The answer of the method that leads.
-#[derive(Clone, Debug)]
-pub struct Best {
-    /// The method.
-    pub info: &'static MethodInfo,
-    /// The profiles that it ran on.
-    pub profiles: Profiles,
-    /// Its answer.
-    pub consensus: Consensus,
-    /// The mean NMI of its answer with the members.
-    pub anmi: f64,
+/// The answer that counts: the highest ANMI among those of as many clusters as were asked for, or
+/// among all if there are none such.
+pub(super) struct Best {
+    pub(super) info: &'static MethodInfo,
+    pub(super) consensus: Consensus,
+    pub(super) anmi: f64,
 }
 
-/// Runs `methods` with default settings on `ensemble`, asked for `k` clusters where they do not find
-/// the number by themselves.
+/// Runs `methods` with default settings on the profiles of an ensemble, asked for `k` clusters where
+/// they do not find the number by themselves.
 ///
 /// A method that fails or is refused for memory is a standing with its problem.
-///
-/// # Errors
-///
-/// If the run is cancelled, or the ensemble has no profiles.
-pub fn leaderboard(
-    ensemble: &Ensemble,
+pub(super) fn leaderboard(
+    pool: &mut Pool,
     methods: &[&'static MethodInfo],
     k: usize,
     run: &Run,
-) -> Result<Leaderboard> {
-    let mut kinds: [Option<Profiles>; 2] = [None, None];
+) -> Result<(Leaderboard, Option<Best>)> {
     let mut standings: Vec<Standing> = Vec::new();
     let mut best: Option<(bool, Best)> = None;
+    let weights = pool.weights().map(<[f64]>::to_vec);
+    let total = Some(methods.len() as u64);
     for (done, &info) in methods.iter().enumerate() {
-        run.tick("methods", done as u64, Some(methods.len() as u64))?;
-        let hardens = info.soft == OnSoft::Hardens && !ensemble.is_hard();
-        let kind = &mut kinds[usize::from(hardens)];
-        let profiles = match kind {
-            Some(profiles) => profiles,
-            None => kind.insert(prepare(ensemble, info, run)?),
-        };
+        run.tick("methods", done as u64, total)?;
+        let profiles = pool.profiles_for(info, run)?;
         let clock = Instant::now();
         let asked = (info.chooses_k != ChoosesK::Always).then_some(k);
         let answer = info
             .with(asked, &Settings::default())
             .and_then(|method| combine_from(profiles, method.as_ref(), None, run));
-        let seconds = clock.elapsed().as_secs_f64();
         let mut standing = Standing {
-            method: info.name,
-            k: None,
-            anmi: None,
-            agreement: None,
-            problem: None,
-            seconds,
-            labels: None,
+            method: info.name.into(),
+            seconds: clock.elapsed().as_secs_f64(),
+            ..Standing::default()
         };
         match answer {
             Ok(consensus) => {
-                let anmi = run.install(|| consensus.anmi(profiles, ensemble.weights()));
+                let anmi = run.install(|| consensus.anmi(profiles, weights.as_deref()));
                 standing.k = Some(consensus.k);
                 standing.anmi = Some(anmi);
                 standing.labels = Some(consensus.object_labels(profiles));
@@ -111,8 +91,7 @@ pub fn leaderboard(
                     .as_ref()
                     .is_none_or(|(before, leader)| (as_asked, anmi) > (*before, leader.anmi));
                 if leads {
-                    let profiles = profiles.clone();
-                    best = Some((as_asked, Best { info, profiles, consensus, anmi }));
+                    best = Some((as_asked, Best { info, consensus, anmi }));
                 }
             }
             Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -122,15 +101,28 @@ pub fn leaderboard(
     }
     let height = |standing: &Standing| standing.anmi.unwrap_or(f64::NEG_INFINITY);
     standings.sort_by(|a, b| height(b).total_cmp(&height(a)));
-    let between = run.install(|| between(&standings, ensemble.weights()))?;
+    let between = run.install(|| between(&standings, weights.as_deref()))?;
     for (i, standing) in standings.iter_mut().take(between.len()).enumerate() {
         let others: Vec<f64> =
             (0..between.len()).filter(|&j| j != i).map(|j| between[i][j]).collect();
         let mean = others.iter().sum::<f64>() / others.len() as f64;
         standing.agreement = (!others.is_empty()).then_some(mean);
     }
-    run.tick("methods", methods.len() as u64, Some(methods.len() as u64))?;
-    Ok(Leaderboard { standings, between, best: best.map(|(_, best)| best) })
+    run.tick("methods", methods.len() as u64, total)?;
+    Ok((Leaderboard { standings, between }, best.map(|(_, best)| best)))
+}
+
+impl Leaderboard {
+    /// What a record says of it: no times, so that equal runs are recorded alike.
+    pub fn record(&self) -> BoardRecord {
+        let answered = self.standings.iter().filter(|row| row.labels.is_some());
+        let methods = answered.map(|row| row.method.to_string()).collect();
+        let bare = |row: &Standing| Standing { labels: None, ..row.clone() };
+        BoardRecord {
+            methods: self.standings.iter().map(bare).collect(),
+            between: Between { methods, nmi: self.between.clone() },
+        }
+    }
 }
 
 /// The NMI between all answers.
@@ -157,6 +149,7 @@ fn between(standings: &[Standing], weights: Option<&[f64]>) -> Result<Vec<Vec<f6
 mod tests {
     use super::*;
     use crate::consensus::{METHODS, method};
+    use crate::ensemble::Ensemble;
     use crate::testing::hard_ensemble;
 
     fn ensemble() -> Ensemble {
@@ -167,14 +160,22 @@ mod tests {
         ])
     }
 
+    fn board(
+        methods: &[&'static MethodInfo],
+        k: usize,
+        run: &Run,
+    ) -> Result<(Leaderboard, Option<Best>)> {
+        leaderboard(&mut Pool::of(ensemble()), methods, k, run)
+    }
+
     #[test]
     fn all_methods_stand_in_order() {
-        let found = leaderboard(&ensemble(), METHODS, 3, &Run::new(0)).unwrap();
+        let (found, best) = board(METHODS, 3, &Run::new(0)).unwrap();
         assert_eq!(found.standings.len(), METHODS.len());
         let heights: Vec<f64> = found.standings.iter().filter_map(|s| s.anmi).collect();
         assert!(heights.windows(2).all(|pair| pair[0] >= pair[1]));
         assert_eq!(found.between.len(), heights.len());
-        let best = found.best.unwrap();
+        let best = best.unwrap();
         assert_eq!(best.consensus.k, 3);
         let with_three = found.standings.iter().find(|s| s.k == Some(3)).unwrap();
         assert_eq!(Some(best.anmi), with_three.anmi);
@@ -184,7 +185,7 @@ mod tests {
     fn a_refused_method_is_a_row_with_its_reason() {
         let methods = [method("rce").unwrap(), method("lwgp").unwrap()];
         let run = Run::new(0).memory(1200);
-        let found = leaderboard(&ensemble(), &methods, 3, &run).unwrap();
+        let (found, _) = board(&methods, 3, &run).unwrap();
         let refused: Vec<_> = found.standings.iter().filter(|s| s.problem.is_some()).collect();
         assert!(!refused.is_empty());
         assert!(refused[0].problem.as_deref().unwrap().contains("memory"));
@@ -195,7 +196,7 @@ mod tests {
         let flag = crate::CancelFlag::default();
         flag.cancel();
         let run = Run::new(0).cancel_flag(flag);
-        let found = leaderboard(&ensemble(), METHODS, 2, &run);
+        let found = board(METHODS, 2, &run);
         assert!(matches!(found, Err(Error::Cancelled)));
     }
 }

@@ -1,0 +1,119 @@
+//! The options of the consensus as a request, and the answer in words.
+
+use consilience::consensus::{Offers, Settings, Stop};
+use consilience::pipeline::{Answer, Checked, Methods, Request};
+use serde_json::{Map, Value, json};
+
+use super::board;
+use crate::args::ConsensusArgs;
+use crate::errors::{data, usage};
+use crate::output::{count, counted, listed};
+use crate::session::Session;
+
+/// The request of these options; `wanted` is what files were asked for besides labels.
+pub(super) fn request(args: &ConsensusArgs, wanted: Offers) -> anyhow::Result<Checked> {
+    let clusters = args.k.0.clone();
+    if clusters.exactly() == Some(0) {
+        return Err(data("--k asks for less than one cluster: give a number from 1 on, or auto"));
+    }
+    for (i, setting) in args.settings.iter().enumerate() {
+        if args.settings[..i].iter().any(|earlier| earlier.key == setting.key) {
+            return Err(usage(format!("--set {} is given twice: keep one", setting.key)));
+        }
+    }
+    let settings: Settings =
+        args.settings.iter().map(|s| (s.key.as_str(), s.value.as_str())).collect();
+    let methods = Methods::named(args.method())?;
+    let start = args.init.is_some();
+    Ok(Request { methods, clusters, settings, wanted, start }.check()?)
+}
+
+/// The parameters that were set, as a record has them.
+pub(super) fn settings(args: &ConsensusArgs) -> Map<String, Value> {
+    args.settings.iter().map(|setting| (setting.key.clone(), json!(setting.value))).collect()
+}
+
+/// Warns of a method that was stopped before it settled.
+pub(super) fn warn_unsettled(answer: &Answer, session: &Session) {
+    let convergence = &answer.consensus.convergence;
+    if convergence.stop == Stop::MaxIterations {
+        session.run.warn(&format!(
+            "`{0}` was stopped after {1} before it settled; `consilience methods {0}` tells which \
+             parameter allows more",
+            answer.choice.info.name,
+            counted(convergence.iterations, "iteration"),
+        ));
+    }
+}
+
+/// What is told of the consensus in JSON, in the order of the documentation.
+pub(super) fn told(answer: &Answer) -> anyhow::Result<Map<String, Value>> {
+    match serde_json::to_value(answer.consensus_record())? {
+        Value::Object(told) => Ok(told),
+        _ => unreachable!("a record is an object"),
+    }
+}
+
+/// What is told of the consensus in words.
+pub(super) fn summary(answer: &Answer) -> String {
+    let sizes: Vec<String> = answer.sizes.iter().map(|&size| count(size)).collect();
+    let (choice, profiles) = (&answer.choice, &answer.profiles);
+    let consensus = format!(
+        "{}: {} ({} distinct) in {} -> {} of {} objects{}",
+        choice.info.name,
+        counted(profiles.n_objects(), "object"),
+        count(profiles.len()),
+        counted(profiles.n_members(), "clustering"),
+        counted(answer.consensus.k, "cluster"),
+        listed(&sizes, 10),
+        match answer.unassigned() {
+            0 => String::new(),
+            some => format!(", {} without a cluster", counted(some, "object")),
+        }
+    );
+    let convergence = &answer.consensus.convergence;
+    let iterations = counted(convergence.iterations, "iteration");
+    let quality = format!(
+        "agreement with the clusterings (ANMI): {:.4}{}",
+        answer.anmi,
+        match convergence.stop {
+            Stop::Done => String::new(),
+            Stop::Converged => format!("; settled after {iterations}"),
+            Stop::MaxIterations => format!("; stopped after {iterations}"),
+        }
+    );
+    let way = if answer.board.is_some() { "the answer is that of" } else { "method auto took" };
+    let chosen =
+        choice.reason.map(|reason| format!("{way} {}, because {reason}", choice.info.name));
+    let number = choice.criteria.as_ref().map(|criteria| {
+        let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
+        format!("--k took {}, because {}{other}", criteria.recommended, criteria.reason)
+    });
+    let asked = choice
+        .k
+        .filter(|&k| k > answer.consensus.k)
+        .map(|k| format!("{} asked for; the others are empty", counted(k, "cluster")));
+    let aligned = answer.aligned.as_ref().map(|aligned| {
+        format!(
+            "clusters called as in {}: {} of {} in both moved to another cluster",
+            aligned.to,
+            count(aligned.moved.len()),
+            counted(aligned.common, "object"),
+        )
+    });
+    let board = answer.board.as_ref().map(board::shown);
+    let settled = settled(answer);
+    let lines = [board, chosen, number, Some(consensus), asked, aligned, Some(quality), settled];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Since which member the consensus has been what it is, in words.
+fn settled(answer: &Answer) -> Option<String> {
+    let (_, index) = answer.convergence()?.iter().find(|(name, _)| name == "pc_idx")?;
+    let changed = index.iter().rposition(|&index| index < 1.0).map_or(0, |last| last + 1);
+    Some(if changed + 1 == index.len() {
+        "still changed with the last clustering: more of them (--size) may settle it".to_owned()
+    } else {
+        format!("unchanged since clustering {} of {} (convergence.csv)", changed + 1, index.len())
+    })
+}

@@ -1,0 +1,90 @@
+//! Which method and how many clusters are asked for, and which are taken.
+
+use std::ops::RangeInclusive;
+
+use crate::consensus::{METHODS, MethodInfo, method};
+use crate::error::{Error, Result};
+use crate::judge::KCriteria;
+
+/// Which methods are asked for.
+#[derive(Clone, Debug, Default)]
+pub enum Methods {
+    /// What suits the ensemble.
+    #[default]
+    Auto,
+    /// This one.
+    One(&'static MethodInfo),
+    /// All of these, side by side; the answer is that of the highest agreement with the members.
+    Several(Vec<&'static MethodInfo>),
+}
+
+impl Methods {
+    /// What a user may write: `auto`, a name, several names with commas between, or `all`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such method, or one is named twice.
+    pub fn named(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Methods::Auto),
+            "all" => Ok(Methods::Several(METHODS.to_vec())),
+            names if names.contains(',') => {
+                let mut methods: Vec<&'static MethodInfo> = Vec::new();
+                for name in names.split(',').map(str::trim) {
+                    let info = method(name)?;
+                    if methods.iter().any(|known| known.name == info.name) {
+                        let got = format!("`{name}` twice");
+                        return Err(Error::parameter("method", "a list of different names", got));
+                    }
+                    methods.push(info);
+                }
+                Ok(Methods::Several(methods))
+            }
+            name => method(name).map(Methods::One),
+        }
+    }
+}
+
+/// How many clusters are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Clusters {
+    /// As many as there are: the method's own choice where it is named and has one, otherwise what
+    /// [`KCriteria`] recommend.
+    #[default]
+    Auto,
+    /// This many.
+    Exactly(usize),
+    /// What [`KCriteria`] recommend in this range.
+    Between(RangeInclusive<usize>),
+}
+
+impl Clusters {
+    /// The number, if it is asked for.
+    pub fn exactly(&self) -> Option<usize> {
+        match self {
+            Clusters::Exactly(k) => Some(*k),
+            _ => None,
+        }
+    }
+
+    /// The numbers that may be chosen from, if only some may.
+    pub(super) fn range(&self) -> Option<&RangeInclusive<usize>> {
+        match self {
+            Clusters::Between(range) => Some(range),
+            _ => None,
+        }
+    }
+}
+
+/// The method and the number of clusters that were taken.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The method.
+    pub info: &'static MethodInfo,
+    /// Why it was taken, as a clause that follows "because"; `None` if it was named.
+    pub reason: Option<&'static str>,
+    /// The number of clusters that the method was asked for; `None` if it found it by itself.
+    pub k: Option<usize>,
+    /// What speaks for which number, if it was looked for.
+    pub criteria: Option<KCriteria>,
+}

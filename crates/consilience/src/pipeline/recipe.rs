@@ -1,0 +1,172 @@
+//! Members made from features: a base clusterer, a scheme, and the scale of the features.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::base::{SCALINGS, Scaler, Scaling};
+use crate::ensemble::{Ensemble, Member};
+use crate::error::Result;
+use crate::generate::{Data, GeneratedMember, Generator};
+use crate::judge::Scatter;
+use crate::linalg::Matrix;
+use crate::pipeline::record::MadeRecord;
+use crate::run::Run;
+use crate::words::{count, counted};
+
+/// The stage that an observer is told of while members are made.
+const STAGE: &str = "base clusterings";
+
+/// How members are made from features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// The base clusterer and the scheme.
+    pub generator: Generator,
+    /// How features are brought to one scale before.
+    pub scaling: Scaling,
+}
+
+/// Where finished members are kept, so that an interrupted run can go on.
+pub trait Store: Sync {
+    /// Member `i`, if it is finished.
+    fn load(&self, i: usize) -> Option<Member>;
+
+    /// Keeps member `i`, and returns it as [`load`](Self::load) will, to the bit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if it cannot be kept; the store then knows why.
+    fn save(&self, i: usize, member: Member) -> Result<Member>;
+}
+
+/// What came of making members besides themselves.
+pub(super) struct Making {
+    /// How many came from the store.
+    pub(super) reused: usize,
+    /// What brings rows to the scale that they were clustered in; `None` if they are in it.
+    scaler: Option<Scaler>,
+}
+
+impl Recipe {
+    /// The name of the scaling.
+    pub fn scale(&self) -> &'static str {
+        let named = SCALINGS.iter().find(|(_, scaling, _)| *scaling == self.scaling);
+        named.map_or("none", |(name, ..)| name)
+    }
+
+    /// Makes the members alone.
+    ///
+    /// # Errors
+    ///
+    /// If the data cannot be used, if memory does not suffice, or if the run is cancelled.
+    pub fn ensemble(&self, data: Data<'_>, run: &Run) -> Result<Ensemble> {
+        self.make(data, None, run).map(|(ensemble, _)| ensemble)
+    }
+
+    /// Makes the members, but for those that `store` has.
+    pub(super) fn make(
+        &self,
+        data: Data<'_>,
+        store: Option<&dyn Store>,
+        run: &Run,
+    ) -> Result<(Ensemble, Making)> {
+        self.ask_memory(data, run)?;
+        let fit = |scaler: Result<Scaler>| scaler.map(Some);
+        let scaler = match data {
+            _ if self.scaling == Scaling::None => None,
+            Data::Dense(data) => fit(Scaler::fit(data, self.scaling))?,
+            Data::Single(data) => fit(Scaler::fit(data, self.scaling))?,
+            Data::Sparse(data) => fit(Scaler::fit_sparse(data, self.scaling))?,
+        };
+        // Scaled tables stand beside what was read.
+        let (dense, sparse);
+        let here = match (&scaler, data) {
+            (None, data) => self.generator.on(data, run)?,
+            (Some(scaler), Data::Dense(data)) => {
+                dense = scaler.apply(data)?;
+                self.generator.on(&dense, run)?
+            }
+            (Some(scaler), Data::Single(data)) => {
+                dense = scaler.apply(data)?;
+                self.generator.on(&dense, run)?
+            }
+            (Some(scaler), Data::Sparse(data)) => {
+                sparse = scaler.apply_sparse(data)?;
+                self.generator.on(&sparse, run)?
+            }
+        };
+        let size = self.generator.size() as u64;
+        let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
+        let tick = |member: Member| {
+            run.tick(STAGE, done.fetch_add(1, Ordering::Relaxed) + 1, Some(size))?;
+            Ok(member)
+        };
+        let known = |i: usize| {
+            let stored = store.and_then(|store| store.load(i));
+            reused.fetch_add(u64::from(stored.is_some()), Ordering::Relaxed);
+            stored.map(tick).transpose()
+        };
+        let finish = |i: usize, made: GeneratedMember| match store {
+            Some(store) => store.save(i, made.member).and_then(tick),
+            None => tick(made.member),
+        };
+        run.tick(STAGE, 0, Some(size))?;
+        let ensemble = Ensemble::new(here.each(run, known, finish)?)?;
+        Ok((ensemble, Making { reused: reused.into_inner() as usize, scaler }))
+    }
+
+    /// Asks for the memory of the scaled data, of the members, and of the making of one.
+    fn ask_memory(&self, data: Data<'_>, run: &Run) -> Result<()> {
+        let (n, generator) = (data.nrows(), &self.generator);
+        let label = match generator.base_k(n).1 {
+            k if generator.is_soft() => 8 * k as u64,
+            ..=255 => 1,
+            256..=65_535 => 2,
+            _ => 4,
+        };
+        // Scaled data are always in double precision.
+        let scaled = match data {
+            _ if self.scaling == Scaling::None => 0,
+            Data::Single(data) => 8 * data.as_slice().len() as u64,
+            data => data.bytes(),
+        };
+        let members = n as u64 * generator.size() as u64 * label;
+        run.ask_memory(
+            &format!("{} of {} objects", counted(generator.size(), "clustering"), count(n)),
+            scaled + members + generator.cost(n, data.ncols()),
+            if generator.is_soft() { "make fewer, or hard ones" } else { "make fewer" },
+        )
+    }
+
+    /// What a record says of the making of members of `n` objects.
+    pub fn record(&self, n: usize) -> MadeRecord {
+        let generator = &self.generator;
+        MadeRecord {
+            scheme: generator.scheme().to_owned(),
+            base: generator.base().to_owned(),
+            base_k: Some(generator.base_k(n)),
+            scale: self.scale().to_owned(),
+            soft: generator.is_soft(),
+            recipe: serde_json::to_value(generator).unwrap_or_default(),
+        }
+    }
+}
+
+impl Making {
+    /// Some of the objects in two dimensions, in the scale that they were clustered in; `None` of
+    /// sparse data, whose components would have to be computed of the table written out.
+    pub(super) fn scatter(
+        &self,
+        data: Data<'_>,
+        names: &[String],
+        run: &Run,
+    ) -> Result<Option<Scatter>> {
+        let scaled = |rows: &Matrix| match &self.scaler {
+            Some(scaler) => scaler.apply(rows),
+            None => Ok(rows.clone()),
+        };
+        match data {
+            Data::Dense(data) => Scatter::new(data, names, scaled, run).map(Some),
+            Data::Single(data) => Scatter::new(data, names, scaled, run).map(Some),
+            Data::Sparse(_) => Ok(None),
+        }
+    }
+}
