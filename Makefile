@@ -1,7 +1,8 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test lint rust-test java python-test wheel examples doc browser-test bench bench-kernels reproduce reproduce-quick deny clean
+.PHONY: demo test needs lint rust-test python-test wheel examples doc browser-test bench bench-kernels reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
+PYTHON ?= python3
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 ## Builds the program and runs the whole pipeline on data that is inside it.
@@ -9,7 +10,11 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: lint rust-test examples python-test doc browser-test
+test: needs lint rust-test examples python-test doc browser-test
+
+## What the tests need besides Rust: looked for first, installed where possible, otherwise listed.
+needs:
+	@PYTHON="$(PYTHON)" scripts/needs
 
 lint:
 	$(CARGO) fmt --all --check
@@ -21,7 +26,6 @@ rust-test:
 # The Python package: a wheel of the profile that the tests above were built in, so that only the
 # package itself is compiled anew; its tests in an environment that is kept as long as the list of
 # what they need is the same; and a fresh environment with nothing but the wheel and numpy.
-PYTHON ?= python3
 PYTHON_CRATE := crates/consilience-python
 PYTHON_HOME := $(TARGET)/python
 PYTHON_VENV := $(PYTHON_HOME)/venv/bin
@@ -31,13 +35,7 @@ $(PYTHON_HOME)/ready: $(PYTHON_CRATE)/requirements-test.txt
 	$(PYTHON_VENV)/pip install --quiet --requirement $<
 	touch $@
 
-# The tests start a Spark of several processes, which runs on Java 17 or later.
-java:
-	@command -v java > /dev/null || test -x "$${JAVA_HOME:-/none}/bin/java" || { apt-get update -qq && \
-	    { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq default-jre-headless; }; } \
-	    || { echo "the tests of consilience.spark need Java 17 or later: install a JRE" >&2; exit 1; }
-
-python-test: java $(PYTHON_HOME)/ready
+python-test: $(PYTHON_HOME)/ready
 	$(CARGO) test --workspace --quiet --no-run --test cli
 	rm -rf $(PYTHON_HOME)/dist
 	$(PYTHON_VENV)/maturin build --quiet --manifest-path $(PYTHON_CRATE)/Cargo.toml --profile dev \
@@ -77,7 +75,8 @@ doc:
 browser-test:
 	$(CARGO) test --workspace --quiet --no-run --test cli
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
-	cd tests/browser && CONSILIENCE="$(TARGET)/debug/consilience" node --test --test-timeout=300000
+	cd tests/browser && CHROMIUM="$$(../../scripts/needs browser)" CONSILIENCE="$(TARGET)/debug/consilience" \
+	    node --test --test-timeout=300000
 
 ## Ours against the peers that package indexes have: time, memory, quality. BENCH=NAME... for some.
 BENCH ?=
