@@ -46,7 +46,7 @@ fn power_above(x: f64) -> f64 {
     2.0 * f64::from_bits(x.to_bits() & EXPONENT)
 }
 
-/// Weighted sums of rows and weights, one a cluster.
+/// Weighted sums of rows and weights, one per cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ClusterSums {
     /// Coarse parts, k rows of d + 1: the columns, then the weights.
@@ -69,21 +69,7 @@ impl ClusterSums {
     /// Puts a row into cluster `to`.
     #[inline(always)]
     pub(super) fn add<T: Float>(&mut self, to: usize, row: &[T], weight: f64, quanta: &Quanta) {
-        self.rows[to] += 1;
-        let coarse = &mut self.coarse[to * self.width..][..self.width];
-        let fine = &mut self.fine[to * self.width..][..self.width];
-        // Slices of one length let the loop run in wide registers.
-        let d = row.len();
-        let (q_coarse, q_fine) = (&quanta.coarse[..=d], &quanta.fine[..=d]);
-        let (coarse, fine) = (&mut coarse[..=d], &mut fine[..=d]);
-        for j in 0..d {
-            let (high, low) = parts(weight * row[j].to_f64(), q_coarse[j], q_fine[j]);
-            coarse[j] += high;
-            fine[j] += low;
-        }
-        let (high, low) = parts(weight, q_coarse[d], q_fine[d]);
-        coarse[d] += high;
-        fine[d] += low;
+        self.change(to, 1.0, row, weight, quanta);
     }
 
     /// Moves a row from cluster `from` to cluster `to`, another one.
@@ -96,24 +82,35 @@ impl ClusterSums {
         weight: f64,
         quanta: &Quanta,
     ) {
-        self.rows[from] -= 1;
-        self.rows[to] += 1;
-        let (coarse_from, coarse_to) = two_rows(&mut self.coarse, self.width, from, to);
-        let (fine_from, fine_to) = two_rows(&mut self.fine, self.width, from, to);
+        self.change(from, -1.0, row, weight, quanta);
+        self.change(to, 1.0, row, weight, quanta);
+    }
+
+    /// Adds a row, or takes it away.
+    #[inline(always)]
+    fn change<T: Float>(
+        &mut self,
+        cluster: usize,
+        sign: f64,
+        row: &[T],
+        weight: f64,
+        quanta: &Quanta,
+    ) {
+        self.rows[cluster] += sign as i64;
+        let coarse = &mut self.coarse[cluster * self.width..][..self.width];
+        let fine = &mut self.fine[cluster * self.width..][..self.width];
+        // Slices of one length let the loop run in wide registers.
         let d = row.len();
         let (q_coarse, q_fine) = (&quanta.coarse[..=d], &quanta.fine[..=d]);
-        let (coarse_from, coarse_to) = (&mut coarse_from[..=d], &mut coarse_to[..=d]);
-        let (fine_from, fine_to) = (&mut fine_from[..=d], &mut fine_to[..=d]);
-        let mut shift = |j: usize, (high, low): (f64, f64)| {
-            coarse_from[j] -= high;
-            coarse_to[j] += high;
-            fine_from[j] -= low;
-            fine_to[j] += low;
-        };
+        let (coarse, fine) = (&mut coarse[..=d], &mut fine[..=d]);
         for j in 0..d {
-            shift(j, parts(weight * row[j].to_f64(), q_coarse[j], q_fine[j]));
+            let (high, low) = parts(weight * row[j].to_f64(), q_coarse[j], q_fine[j]);
+            coarse[j] += sign * high;
+            fine[j] += sign * low;
         }
-        shift(d, parts(weight, q_coarse[d], q_fine[d]));
+        let (high, low) = parts(weight, q_coarse[d], q_fine[d]);
+        coarse[d] += sign * high;
+        fine[d] += sign * low;
     }
 
     /// Puts a row into cluster `to` of which only the entries at `columns` are not 0.
@@ -194,15 +191,6 @@ fn parts(term: f64, coarse: f64, fine: f64) -> (f64, f64) {
     let high = (term + coarse) - coarse;
     let low = ((term - high) + fine) - fine;
     (high, low)
-}
-
-/// Rows `a` and `b` of a matrix with `width` columns, to be written.
-#[inline(always)]
-fn two_rows(values: &mut [f64], width: usize, a: usize, b: usize) -> (&mut [f64], &mut [f64]) {
-    let (low, high) = (a.min(b), a.max(b));
-    let (head, tail) = values.split_at_mut(high * width);
-    let (low, high) = (&mut head[low * width..][..width], &mut tail[..width]);
-    if a < b { (low, high) } else { (high, low) }
 }
 
 #[cfg(test)]

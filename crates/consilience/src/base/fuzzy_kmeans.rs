@@ -84,7 +84,7 @@ pub struct FuzzyKMeans(FuzzyKMeansParams);
 /// What one run of fuzzy k-means produced, whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FuzzyKMeansFit {
-    /// The centres, one a row.
+    /// The centres, one per row.
     pub centres: Matrix,
     /// The memberships, n × k, rows summing to 1.
     pub memberships: Matrix,

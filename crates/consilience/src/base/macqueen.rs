@@ -12,11 +12,11 @@
 use serde::Serialize;
 
 use crate::base::distance::{inertia, nearest};
-use crate::base::predict::nearest_centres;
+use crate::base::predict::{CentreFit, nearest_centres};
 use crate::base::start::{centres_at, random_rows};
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, vectorised};
+use crate::linalg::vectorised;
 use crate::rng::Rng;
 use crate::run::Run;
 use crate::setters::setters;
@@ -51,17 +51,6 @@ impl MacQueenParams {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MacQueen(MacQueenParams);
 
-/// What one pass produced, whole.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MacQueenFit {
-    /// The centres, one a row.
-    pub centres: Matrix,
-    /// The nearest centre of every row; some centre may be nearest to none.
-    pub labels: Vec<u32>,
-    /// The sum of squared distances to the nearest centre.
-    pub inertia: f64,
-}
-
 /// Presentations between two looks at the cancel flag.
 const BETWEEN_CHECKS: usize = 1024;
 
@@ -81,7 +70,7 @@ impl MacQueen {
         data: impl Into<Table<'a, T>>,
         run: &Run,
         rng: &mut Rng,
-    ) -> Result<MacQueenFit> {
+    ) -> Result<CentreFit> {
         let data = data.into();
         data.check()?;
         let mut centres = centres_at(&data, &random_rows(&data, None, self.0.k, rng)?);
@@ -105,7 +94,7 @@ impl MacQueen {
         }
         let labels = nearest_centres(data, &centres, run)?;
         let inertia = run.install(|| inertia(&data, None, &centres, &labels));
-        Ok(MacQueenFit { centres, labels, inertia })
+        Ok(CentreFit { centres, labels, inertia })
     }
 }
 
@@ -114,7 +103,7 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    fn fit(k: usize, values: &[f64], seed: u64) -> Result<MacQueenFit> {
+    fn fit(k: usize, values: &[f64], seed: u64) -> Result<CentreFit> {
         let run = Run::new(seed);
         let data = Table::new(values.len(), 1, values);
         MacQueenParams::new(k).check()?.fit(data, &run, &mut run.rng(Stream::Member(0)))

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::base::distance::{check_columns, inertia};
 use crate::base::kmeans::inertia_of_sparse;
-use crate::base::predict::{frame_of, nearest_centres_sparse, nearest_in_frame};
+use crate::base::predict::{CentreFit, frame_of, nearest_centres_sparse, nearest_in_frame};
 use crate::base::sparse_matrix::SparseMatrix;
 use crate::base::start::{Rows, Start, centres_at, random_rows};
 use crate::base::table::{Float, Table};
@@ -72,7 +72,7 @@ impl MiniBatchParams {
             }
             Start::Given(centres) => {
                 if centres.nrows() != self.k {
-                    let expected = format!("{} centres, one a cluster", self.k);
+                    let expected = format!("{} centres, one per cluster", self.k);
                     return Err(Error::parameter("start", expected, centres.nrows()));
                 }
                 Table::from(centres).check()?;
@@ -85,17 +85,6 @@ impl MiniBatchParams {
 /// Mini-batch k-means with checked parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MiniBatch(MiniBatchParams);
-
-/// What one run of mini-batch k-means produced, whole.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MiniBatchFit {
-    /// The centres, one a row.
-    pub centres: Matrix,
-    /// The nearest centre of every row; some centre may be nearest to none.
-    pub labels: Vec<u32>,
-    /// The sum of squared distances to the nearest centre.
-    pub inertia: f64,
-}
 
 impl MiniBatch {
     /// The number of centres.
@@ -114,11 +103,11 @@ impl MiniBatch {
         data: impl Into<Table<'a, T>>,
         run: &Run,
         rng: &mut Rng,
-    ) -> Result<MiniBatchFit> {
+    ) -> Result<CentreFit> {
         let data = data.into();
         let (centres, labels) = self.cluster(data, run, rng)?;
         let inertia = run.install(|| inertia(&data, None, &centres, &labels));
-        Ok(MiniBatchFit { centres, labels, inertia })
+        Ok(CentreFit { centres, labels, inertia })
     }
 
     /// Centres and labels alone, for which the table is read twice.
@@ -145,19 +134,14 @@ impl MiniBatch {
     ///
     /// Time $O(d)$ for each of the rows drawn, since centres are dense, and $O(k)$ for each number
     /// that is not 0, of the rows drawn and, once, of the table.
-    pub fn fit_sparse(
-        &self,
-        data: &SparseMatrix,
-        run: &Run,
-        rng: &mut Rng,
-    ) -> Result<MiniBatchFit> {
+    pub fn fit_sparse(&self, data: &SparseMatrix, run: &Run, rng: &mut Rng) -> Result<CentreFit> {
         data.check()?;
         let centres = self.learn(data, run, rng, |drawn, centres| {
             nearest_centres_sparse(&data.select_rows(drawn), centres, run)
         })?;
         let labels = nearest_centres_sparse(data, &centres, run)?;
         let inertia = run.install(|| inertia_of_sparse(data, &centres, &labels))?;
-        Ok(MiniBatchFit { centres, labels, inertia })
+        Ok(CentreFit { centres, labels, inertia })
     }
 
     /// The centres after all steps; `nearest` finds those of the rows drawn.
@@ -207,7 +191,7 @@ mod tests {
         Matrix::from_vec(n, d, values)
     }
 
-    fn fit(params: MiniBatchParams, data: &Matrix, threads: usize) -> Result<MiniBatchFit> {
+    fn fit(params: MiniBatchParams, data: &Matrix, threads: usize) -> Result<CentreFit> {
         let run = Run::new(3).threads(threads);
         params.check()?.fit(data, &run, &mut run.rng(Stream::Member(0)))
     }

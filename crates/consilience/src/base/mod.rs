@@ -28,9 +28,9 @@ pub use fuzzy_kmeans::{
 };
 pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
-pub use macqueen::{MacQueen, MacQueenFit, MacQueenParams};
-pub use minibatch::{MiniBatch, MiniBatchFit, MiniBatchParams};
-pub use predict::{nearest_centres, nearest_centres_sparse};
+pub use macqueen::{MacQueen, MacQueenParams};
+pub use minibatch::{MiniBatch, MiniBatchParams};
+pub use predict::{CentreFit, nearest_centres, nearest_centres_sparse};
 pub use scale::{SCALINGS, Scaler, Scaling};
 pub use sparse_matrix::SparseMatrix;
 pub use spectral::{Embedding, Spectral, SpectralFit, SpectralParams, spectrum};

@@ -12,6 +12,17 @@ use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::run::Run;
 
+/// What a k-means that does not settle produced, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CentreFit {
+    /// The centres, one per row.
+    pub centres: Matrix,
+    /// The nearest centre of every row; some centre may be nearest to none.
+    pub labels: Vec<u32>,
+    /// The sum of squared distances to the nearest centre.
+    pub inertia: f64,
+}
+
 /// The nearest of `centres` for every row of `data`; the lowest index among equals.
 pub fn nearest_centres<'a, T: Float>(
     data: impl Into<Table<'a, T>>,

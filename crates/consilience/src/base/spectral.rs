@@ -21,7 +21,7 @@
 //!   eigenvalue are taken: any choice among them would depend on rounding. This happens when the
 //!   affinity has more than $k$ components.
 //! * *Nothing.* Eigenvalues of nought (below 1e-9) carry no structure and are never used.
-//! * *Starts.* Of more than 10,000 profiles k-means is started on a systematic sample of 10,000 by
+//! * *Starts.* Of more than 5,000 profiles k-means is started on a systematic sample of as many by
 //!   weight, and goes on with all of them from the best of these starts alone: which start is the
 //!   best shows on a sample as well, and ten runs over all rows would take most of the time.
 //! * *Diagonal.* The paper sets $A_{ii} = 0$. Here the diagonal is kept unless `zero_diagonal` is
@@ -33,8 +33,9 @@
 
 use rayon::prelude::*;
 
+use crate::base::kmeans::at_most;
 use crate::base::{KMeansParams, Start};
-use crate::ensemble::{Factor, drawn_by};
+use crate::ensemble::{Factor, SAMPLE, drawn_by};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Matrix, eigen, eigenvalues, largest, product};
 use crate::rng::Stream;
@@ -57,7 +58,7 @@ struct Limits {
     started: usize,
 }
 
-const LIMITS: Limits = Limits { whole: 1024, all_values: 2048, built: MAX_BUILT, started: 10_000 };
+const LIMITS: Limits = Limits { whole: 1024, all_values: 2048, built: MAX_BUILT, started: SAMPLE };
 
 /// The largest order of a matrix that is built from a [`Factor`].
 pub(crate) const MAX_BUILT: usize = 4096;
@@ -127,7 +128,7 @@ pub struct Spectral {
 pub struct Embedding {
     /// The largest eigenvalues of $L$, from the first down; at least as many as were used.
     pub values: Vec<f64>,
-    /// One row a profile, of unit length (or nought, where a profile has affinity with none), one
+    /// One row per profile, of unit length (or nought, where a profile has affinity with none), one
     /// column an eigenvector.
     pub rows: Matrix,
 }
@@ -152,10 +153,7 @@ impl Spectral {
     /// zeroed diagonal is asked for; $u \times u$ matrices only for small $u$.
     pub fn fit_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<SpectralFit> {
         let weights = factor.profiles().weights();
-        if self.params.k >= weights.len() {
-            return Ok(all_apart(weights.len()));
-        }
-        self.cluster(self.embed_factor(factor, run)?, weights, run)
+        self.cluster(weights, || self.embed_factor(factor, run), run)
     }
 
     /// Clusters profiles of these weights by a symmetric, non-negative $u \times u$ affinity, which
@@ -170,10 +168,7 @@ impl Spectral {
         weights: &[f64],
         run: &Run,
     ) -> Result<SpectralFit> {
-        if self.params.k >= weights.len() {
-            return Ok(all_apart(weights.len()));
-        }
-        self.cluster(self.embed_affinity(affinity, weights, run)?, weights, run)
+        self.cluster(weights, || self.embed_affinity(affinity, weights, run), run)
     }
 
     /// Clusters profiles of these weights by an affinity $F F^T$ of which only two things are known:
@@ -190,16 +185,16 @@ impl Spectral {
         weights: &[f64],
         run: &Run,
     ) -> Result<SpectralFit> {
-        if self.params.k >= weights.len() {
-            return Ok(all_apart(weights.len()));
-        }
-        let order = gram.nrows();
-        let found = self.leading(gram, run)?;
-        let turn = Matrix::from_fn(order, found.vectors.nrows(), |c, j| {
-            found.vectors[(j, c)] / found.values[j].sqrt()
-        });
-        let rows = unit_rows(rows(&turn), weights);
-        self.cluster(Embedding { values: found.values, rows }, weights, run)
+        let embed = || {
+            let order = gram.nrows();
+            let found = self.leading(gram, run)?;
+            let turn = Matrix::from_fn(order, found.vectors.nrows(), |c, j| {
+                found.vectors[(j, c)] / found.values[j].sqrt()
+            });
+            let rows = unit_rows(rows(&turn), weights);
+            Ok(Embedding { values: found.values, rows })
+        };
+        self.cluster(weights, embed, run)
     }
 
     /// The embedding of [`fit_factor`](Self::fit_factor).
@@ -252,7 +247,7 @@ impl Spectral {
         run: &Run,
     ) -> Result<Embedding> {
         let u = weights.len();
-        assert_eq!((affinity.nrows(), affinity.ncols()), (u, u), "one row and column a profile");
+        assert_eq!((affinity.nrows(), affinity.ncols()), (u, u), "one row and column per profile");
         let dot = |row: &[f64]| row.iter().zip(weights).map(|(a, w)| a * w).sum();
         let sums = affinity.as_slice().par_chunks_exact(u).map(dot).collect();
         let diagonal: Vec<f64> = (0..u).map(|s| affinity[(s, s)]).collect();
@@ -297,8 +292,17 @@ impl Spectral {
         (sums, own)
     }
 
-    fn cluster(&self, embedding: Embedding, weights: &[f64], run: &Run) -> Result<SpectralFit> {
-        let Embedding { values, rows } = embedding;
+    fn cluster(
+        &self,
+        weights: &[f64],
+        embed: impl FnOnce() -> Result<Embedding>,
+        run: &Run,
+    ) -> Result<SpectralFit> {
+        let u = weights.len();
+        if self.params.k >= u {
+            return Ok(SpectralFit { labels: (0..u as u32).collect(), k: u, values: Vec::new() });
+        }
+        let Embedding { values, rows } = embed()?;
         let fit = |labels, k| SpectralFit { labels, k, values };
         if rows.ncols() == 0 {
             return Ok(fit(vec![0; weights.len()], 1));
@@ -323,11 +327,8 @@ impl Spectral {
                 Err(error) => Err(error),
             }
         };
-        match with(self.params.k) {
-            Ok(found) => Ok(fit(found.labels, self.params.k)),
-            Err(Error::TooFewRows { distinct, .. }) => Ok(fit(with(distinct)?.labels, distinct)),
-            Err(error) => Err(error),
-        }
+        let (found, k) = at_most(self.params.k, with)?;
+        Ok(fit(found.labels, k))
     }
 }
 
@@ -386,10 +387,6 @@ fn spectrum_within(
     };
     values.truncate(values.partition_point(|&value| value > 1e-12 * trace));
     Ok((values, trace))
-}
-
-fn all_apart(u: usize) -> SpectralFit {
-    SpectralFit { labels: (0..u as u32).collect(), k: u, values: Vec::new() }
 }
 
 /// How many of the eigenvectors with these values are used for `k` clusters.

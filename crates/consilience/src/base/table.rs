@@ -32,7 +32,7 @@ impl Float for f64 {
 /// Squares of larger values would not be finite once summed.
 pub(super) const LARGEST: f64 = 1e150;
 
-/// A borrowed table of features, row by row; one row an object.
+/// A borrowed table of features, row by row; one row per object.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a, T = f64> {
     rows: usize,

@@ -38,13 +38,13 @@
 //!   members' own shares, lest a label that the sample lacks stay next to impossible.
 //! * *Smoothing* $\epsilon$ counts in units of the mean weight of a distinct object, lest it depend
 //!   on the scale of the weights.
-//! * *One member.* With one label an object the data say nothing of how mixed memberships are; where
+//! * *One member.* With one label per object the data say nothing of how mixed memberships are; where
 //!   only one member has more than one cluster, $\alpha$ stays 1.
 //! * *Soft members* count fractionally: $\prod_l \beta_q[h, l]^{p_{iql}}$.
 //!
 //! # Cost
 //!
-//! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps a restart; memory $O(u (k + r) + K k)$.
+//! Time $O(t s u r k)$ for $t$ steps of $s$ sweeps per restart; memory $O(u (k + r) + K k)$.
 
 // The sweeps over an object are compiled for the machine's wide registers only where they are inlined
 // into the closure that `vectorised` runs.
@@ -97,7 +97,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     takes_start: true,
     offers: Offers::MEMBERSHIP,
     parameters: Bce::PARAMETERS,
-    time: "O(t s u r k) a restart, s sweeps a step",
+    time: "O(t s u r k) per restart, s sweeps per step",
     memory: "O(u (k + r) + K k)",
     build: Bce::of,
 };
@@ -108,7 +108,7 @@ params! {
         /// Starts, random but for the last of several, which is that of k-means; after 20 steps
         /// the one of highest bound goes on.
         restarts: usize = 10, at_least(1.0);
-        /// Largest number of steps.
+        /// Largest number of steps of a start.
         max_iter: usize = 200, at_least(1.0);
         /// Stop when a step gains no more than this, relative to the bound.
         tol: f64 = 1e-6, at_least(0.0);

@@ -18,12 +18,10 @@
 use rayon::prelude::*;
 
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
+pub(crate) use crate::ensemble::SAMPLE;
 use crate::ensemble::{Profiles, drawn_for};
 use crate::error::Result;
 use crate::run::Run;
-
-/// The number of distinct objects above which starts are settled on a sample, unless set otherwise.
-pub(crate) const SAMPLE: usize = 5000;
 
 /// After a sample, all profiles are followed until a step moves at most this share of the objects.
 const NEARLY_STILL: f64 = 1e-3;

@@ -23,7 +23,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r^2)$ for $G$ and $O(t (u r k + K^2 k))$ for $t$ iterations a restart; memory
+//! Time $O(u r^2)$ for $G$ and $O(t (u r k + K^2 k))$ for $t$ iterations per restart; memory
 //! $O(K^2 + u \log k + K k)$.
 
 use crate::consensus::driver::{Effort, SAMPLE};
@@ -47,7 +47,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     takes_start: true,
     offers: Offers::LABELS,
     parameters: Kc::PARAMETERS,
-    time: "O(u r^2), and O(t (u r k + K^2 k)) a restart",
+    time: "O(u r^2), and O(t (u r k + K^2 k)) per restart",
     memory: "O(K^2 + u log k + K k)",
     build: Kc::of,
 };
@@ -59,7 +59,7 @@ params! {
         /// Starts, by turns at random objects and at objects far apart; the one of least squares
         /// within clusters wins.
         restarts: usize = 10, at_least(1.0);
-        /// Largest number of iterations a restart.
+        /// Largest number of iterations of a start.
         max_iter: usize = 300, at_least(1.0);
         /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
         sample: usize = SAMPLE, at_least(0.0);

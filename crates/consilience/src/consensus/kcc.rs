@@ -38,7 +38,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(t u r k)$ a start, memory $O(u k + k K)$ a start.
+//! Time $O(t u r k)$ a start, memory $O(u k + k K)$ per start.
 
 use rayon::prelude::*;
 
@@ -69,7 +69,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     offers: Offers::LABELS,
     parameters: Kcc::PARAMETERS,
     time: "O(t u r k)",
-    memory: "O(u k + k K) a start",
+    memory: "O(u k + k K) per start",
     build: Kcc::of,
 };
 
@@ -85,7 +85,7 @@ params! {
         normalised: bool = false;
         /// Starts; the best is kept.
         restarts: usize = 10, at_least(1.0);
-        /// Largest number of iterations.
+        /// Largest number of iterations of a start.
         max_iter: usize = 100, at_least(1.0);
         /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
         sample: usize = SAMPLE, at_least(0.0);

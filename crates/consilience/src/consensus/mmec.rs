@@ -43,7 +43,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(t u r k)$ for $t$ steps a restart; memory $O(u (k + r) + K k)$.
+//! Time $O(t u r k)$ for $t$ steps per restart; memory $O(u (k + r) + K k)$.
 
 use rayon::prelude::*;
 
@@ -80,7 +80,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     takes_start: true,
     offers: Offers::MEMBERSHIP,
     parameters: Mmec::PARAMETERS,
-    time: "O(t u r k) a restart",
+    time: "O(t u r k) per restart",
     memory: "O(u (k + r) + K k)",
     build: Mmec::of,
 };
@@ -91,7 +91,7 @@ params! {
         /// Starts, random but for the last of several, which is that of k-means; the one of highest
         /// likelihood wins.
         restarts: usize = 10, at_least(1.0);
-        /// Largest number of steps a restart.
+        /// Largest number of steps of a start.
         max_iter: usize = 200, at_least(1.0);
         /// Stop when a step gains less than this, relative to the log-likelihood.
         tol: f64 = 1e-6, at_least(0.0);

@@ -166,7 +166,7 @@ impl ConsensusMethod for Nmfc {
 
 /// What a step changes.
 struct State {
-    /// $Q$, a row a profile, padded to whole lanes with zeros.
+    /// $Q$, a row per profile, padded to whole lanes with zeros.
     q: Vec<f64>,
     /// The diagonal of $D$.
     d: Vec<f64>,

@@ -8,7 +8,7 @@
 //! $$ U(C, \pi_q) = \sum_c p(c) \sum_l p(l \mid c)^2 - \sum_l p(l)^2, $$
 //!
 //! and $\sum_q U(C, \pi_q)$ is to be as large as possible. Let every object be a row of $K$ binary
-//! columns, one a cluster of a member, minus their means. The sum of squares within the consensus
+//! columns, one per cluster of a member, minus their means. The sum of squares within the consensus
 //! clusters is then
 //!
 //! $$ n \sum_q \Bigl( 1 - \sum_l p_q(l)^2 \Bigr) - n \sum_q U(C, \pi_q), $$
@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(t u r k)$ for $t$ iterations a restart, a distance being $r$ look-ups; memory
+//! Time $O(t u r k)$ for $t$ iterations per restart, a distance being $r$ look-ups; memory
 //! $O(u \log k + K k)$.
 
 use crate::consensus::driver::{Effort, SAMPLE};
@@ -48,7 +48,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     takes_start: true,
     offers: Offers::LABELS,
     parameters: Qmi::PARAMETERS,
-    time: "O(t u r k) a restart",
+    time: "O(t u r k) per restart",
     memory: "O(u log k + K k)",
     build: Qmi::of,
 };
@@ -59,7 +59,7 @@ params! {
         /// Starts, by turns at random objects and at objects far apart; the one of least squares
         /// within clusters wins.
         restarts: usize = 10, at_least(1.0);
-        /// Largest number of iterations a restart.
+        /// Largest number of iterations of a start.
         max_iter: usize = 300, at_least(1.0);
         /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
         sample: usize = SAMPLE, at_least(0.0);

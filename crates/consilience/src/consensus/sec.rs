@@ -9,7 +9,7 @@
 //! $$ \min \sum_i w_i d_i \Big\lVert \frac{h_i}{d_i} - m_{y_i} \Big\rVert^2 $$
 //!
 //! of the rows $h_i / d_i$ with weights $w_i d_i$. A degree is the total size of the clusters that an
-//! object is in. Distances are look-ups of $r$ numbers a centre, for $\lVert h_i \rVert$ does not
+//! object is in. Distances are look-ups of $r$ numbers per centre, for $\lVert h_i \rVert$ does not
 //! change.
 //!
 //! # Where we depart from the paper
@@ -54,7 +54,7 @@ params! {
     pub struct Sec(k): INFO {
         /// Starts; the best is kept.
         restarts: usize = 10, at_least(1.0);
-        /// The largest number of iterations of a start.
+        /// Largest number of iterations of a start.
         max_iter: usize = 100, at_least(1.0);
         /// With more distinct objects than this, starts are settled on a sample of so many; 0: on all.
         sample: usize = SAMPLE, at_least(0.0);

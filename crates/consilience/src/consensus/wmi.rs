@@ -36,7 +36,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r k)$ a pass for hard members and $O(u K k)$ for soft ones; usually three to thirty passes.
+//! Time $O(u r k)$ per pass for hard members and $O(u K k)$ for soft ones; usually three to thirty passes.
 //! Diversities $O(u r^2)$. Most visits that cannot change anything are told by a bound, without a
 //! logarithm; every start goes the same way, move by move, as if all costs were computed.
 

@@ -33,7 +33,7 @@ pub use pairs::votes::Votes;
 pub use profiles::canonical::Canonical;
 pub use profiles::chunks::Chunks;
 pub use profiles::moves::Parted;
-pub(crate) use profiles::sample::{drawn, drawn_by, drawn_for, sample};
+pub(crate) use profiles::sample::{SAMPLE, drawn, drawn_by, drawn_for, sample};
 #[cfg(test)]
 pub(crate) use profiles::tally::tallied;
 pub(crate) use profiles::tally::tally;

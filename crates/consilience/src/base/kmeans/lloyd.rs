@@ -2,7 +2,7 @@
 //!
 //! * A row that was found nearer to its centre than to any other by a margin $m$ needs no new
 //!   search until the centres have moved that far: its own centre away, another one closer. This is
-//!   Hamerly's bound (SDM 2010), kept as one number a row. With $\delta_j$ the length of centre
+//!   Hamerly's bound (SDM 2010), kept as one number per row. With $\delta_j$ the length of centre
 //!   $j$'s move in an iteration, let $C_a$ be the sum of $\delta_a + \max_{j \ne a} \delta_j$ over
 //!   all iterations so far. A row with label $a$ stays while $C_a$ grew by less than $m$ since the
 //!   row's last search: one comparison, nothing to update.

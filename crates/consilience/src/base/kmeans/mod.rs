@@ -104,7 +104,7 @@ impl KMeansParams {
         }
         if let Start::Given(centres) = &self.start {
             if centres.nrows() != self.k {
-                let expected = format!("{} centres, one a cluster", self.k);
+                let expected = format!("{} centres, one per cluster", self.k);
                 return Err(Error::parameter("start", expected, centres.nrows()));
             }
             Table::from(centres).check()?;
@@ -124,7 +124,7 @@ pub struct KMeans(KMeansParams);
 /// What one run of k-means produced, whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KMeansFit {
-    /// The centres, one a row.
+    /// The centres, one per row.
     pub centres: Matrix,
     /// The nearest centre of every row.
     pub labels: Vec<u32>,
@@ -260,6 +260,15 @@ impl KMeans {
             Start::Random => Ok(centres_at(rows, &random_rows(rows, weights, k, rng)?)),
             Start::PlusPlus => Ok(centres_at(rows, &plus_plus(rows, weights, k, rng, run)?)),
         }
+    }
+}
+
+/// What `fit` makes of `k` clusters, or of as many as there are distinct rows if they are fewer; with
+/// their number.
+pub(crate) fn at_most<T>(k: usize, mut fit: impl FnMut(usize) -> Result<T>) -> Result<(T, usize)> {
+    match fit(k) {
+        Err(Error::TooFewRows { distinct, .. }) => Ok((fit(distinct)?, distinct)),
+        found => Ok((found?, k)),
     }
 }
 

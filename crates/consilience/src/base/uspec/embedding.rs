@@ -24,13 +24,13 @@ pub struct USpecEmbedding {
 }
 
 impl USpecEmbedding {
-    /// The embedding with the kernel width `sigma` and these coordinates, a row a representative.
+    /// The embedding with the kernel width `sigma` and these coordinates, a row per representative.
     ///
     /// # Panics
     ///
     /// If there are more or fewer rows, or no column.
     pub fn new(representatives: Representatives, sigma: f64, coordinates: Matrix) -> Self {
-        assert_eq!(coordinates.nrows(), representatives.len(), "a row a representative");
+        assert_eq!(coordinates.nrows(), representatives.len(), "a row per representative");
         assert!(coordinates.ncols() > 0, "one coordinate at least");
         USpecEmbedding { representatives, sigma, coordinates }
     }
@@ -45,7 +45,7 @@ impl USpecEmbedding {
         self.sigma
     }
 
-    /// The coordinates of the representatives, one a row.
+    /// The coordinates of the representatives, one per row.
     pub fn coordinates(&self) -> &Matrix {
         &self.coordinates
     }

@@ -42,7 +42,7 @@ mod representatives;
 
 use serde::Serialize;
 
-use crate::base::kmeans::{KMeansFit, KMeansParams, Packed};
+use crate::base::kmeans::{KMeansFit, KMeansParams, Packed, at_most};
 use crate::base::table::{Float, Table};
 use crate::base::uspec::graph::Graph;
 use crate::error::{Error, Result};
@@ -147,7 +147,7 @@ pub struct USpecFit {
     /// The cluster of every row. There are fewer than asked for only if the rows have fewer different
     /// coordinates.
     pub labels: Vec<u32>,
-    /// The centres of the clusters in the coordinates of the embedding, one a row.
+    /// The centres of the clusters in the coordinates of the embedding, one per row.
     pub centres: Matrix,
     /// What gives rows their coordinates.
     pub embedding: USpecEmbedding,
@@ -200,13 +200,8 @@ impl USpec {
         let packed = Packed::single(rows, run)?;
         let params =
             |k| KMeansParams::new(k).n_init(self.0.restarts).max_iter(self.0.max_iter).check();
-        match params(self.0.k)?.fit_packed(&packed, run, rng) {
-            // A graph of fewer than k components and nothing else.
-            Err(Error::TooFewRows { distinct, .. }) => {
-                params(distinct)?.fit_packed(&packed, run, rng)
-            }
-            answer => answer,
-        }
+        // Fewer where the graph is fewer than k components and nothing else.
+        Ok(at_most(self.0.k, |k| params(k)?.fit_packed(&packed, run, rng))?.0)
     }
 }
 

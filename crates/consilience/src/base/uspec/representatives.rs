@@ -4,11 +4,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::distance::squared_distance;
-use crate::base::kmeans::{KMeansFit, KMeansParams, Packed};
+use crate::base::kmeans::{KMeansParams, Packed, at_most};
 use crate::base::predict::nearest_centres;
 use crate::base::start::{Start, centres_at};
 use crate::base::table::{Float, Table};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{Matrix, vectorised};
 use crate::rng::Rng;
 use crate::run::Run;
@@ -55,10 +55,10 @@ impl Representatives {
             _ => (0..n).collect(),
         };
         let candidates = centres_at(&data, &drawn);
-        let rows = at_most(&candidates, count.min(n), ITERATIONS, run, rng)?.centres;
+        let rows = centres_of(&candidates, count.min(n), ITERATIONS, run, rng)?;
         drop(candidates);
         let groups = rows.nrows().isqrt();
-        let centres = at_most(&rows, groups, GROUP_ITERATIONS, run, rng)?.centres;
+        let centres = centres_of(&rows, groups, GROUP_ITERATIONS, run, rng)?;
         Self::new(rows, &centres, neighbours, run)
     }
 
@@ -114,12 +114,12 @@ impl Representatives {
         self.len() == 0
     }
 
-    /// The representatives, one a row.
+    /// The representatives, one per row.
     pub fn rows(&self) -> &Matrix {
         &self.rows
     }
 
-    /// The centres of their groups, one a row.
+    /// The centres of their groups, one per row.
     pub fn centres(&self) -> &Matrix {
         &self.centres
     }
@@ -176,19 +176,16 @@ impl Representatives {
     }
 }
 
-/// k-means of `k` clusters from random rows, or of as many as there are different rows.
-fn at_most(
+/// The centres of `k` clusters, or of as many as there are different rows.
+fn centres_of(
     rows: &Matrix,
     k: usize,
     iterations: usize,
     run: &Run,
     rng: &mut Rng,
-) -> Result<KMeansFit> {
+) -> Result<Matrix> {
     let packed = Packed::new(rows, run)?;
     let params =
         |k| KMeansParams::new(k).start(Start::Random).max_iter(iterations).tol(0.0).check();
-    match params(k)?.fit_packed(&packed, run, rng) {
-        Err(Error::TooFewRows { distinct, .. }) => params(distinct)?.fit_packed(&packed, run, rng),
-        answer => answer,
-    }
+    Ok(at_most(k, |k| params(k)?.fit_packed(&packed, run, rng))?.0.centres)
 }

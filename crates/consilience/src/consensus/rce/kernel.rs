@@ -11,7 +11,7 @@ use crate::linalg::ln_branchless as ln;
 /// lines.
 pub(super) const TILE: usize = 32;
 
-/// One number an entry.
+/// One number per entry.
 pub(super) type Stretch = [f64; TILE];
 
 /// How near a contested entry may come to 0 and 1, where the next update would be undefined.

@@ -141,7 +141,7 @@ impl<'a> Learner<'a> {
     }
 
     /// $2 \lambda_2 \operatorname{tr} (\tilde A \tilde A^T + \mu I)^{1/2}$ from the eigenvalues of
-    /// $X X^T$; objects beyond one a profile add $\sqrt\mu$ each.
+    /// $X X^T$; objects beyond one per profile add $\sqrt\mu$ each.
     fn rank_penalty(&self, values: &[f64]) -> f64 {
         let mu = self.penalties.mu;
         let others = self.pairs.profiles().total_weight() - values.len() as f64;

@@ -18,7 +18,7 @@ pub(super) struct Pairs<'a> {
     soft: Vec<SoftRows>,
 }
 
-/// The memberships of a soft member, one row a profile.
+/// The memberships of a soft member, one row per profile.
 struct SoftRows {
     member: usize,
     k: usize,

@@ -189,7 +189,7 @@ struct Walk<'a> {
     y_sum: Matrix,
     /// Row by row of profiles, within that member by member.
     y: Vec<f64>,
-    /// $\sum_{t} w_s w_t |E_q|_{st}$, one row a profile, one column a member.
+    /// $\sum_{t} w_s w_t |E_q|_{st}$, one row per profile, one column per member.
     errors: Matrix,
 }
 

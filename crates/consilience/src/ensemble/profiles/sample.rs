@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::ensemble::profiles::Profiles;
 
+/// With more profiles than this, the starts of iterative methods are settled on a sample of so many.
+pub(crate) const SAMPLE: usize = 5000;
+
 /// So many distinct profiles of a sample there must be for every cluster.
 const A_CLUSTER: usize = 10;
 
