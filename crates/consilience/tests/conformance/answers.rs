@@ -6,12 +6,12 @@ use consilience::consensus::MethodInfo;
 
 use crate::sound::sound;
 use crate::support::{Draft, partition, planted, rng, unanimous};
-use crate::told::{by_appearance, fit, ks};
+use crate::told::{Failure, by_appearance, fit, ks};
 
 /// Sizes of clusters: unequal, but none so small that a rule for choosing k may leave it out.
 const SIZES: [&[usize]; 4] = [&[12, 10, 8], &[9, 8, 7, 6], &[5, 5], &[7]];
 
-fn returned(draft: &Draft, truth: &[i64], info: &'static MethodInfo) -> Result<(), String> {
+fn returned(draft: &Draft, truth: &[i64], info: &'static MethodInfo) -> Result<(), Failure> {
     let clusters = truth.iter().collect::<BTreeSet<_>>().len();
     ks(info, clusters).into_iter().try_for_each(|k| returned_with(draft, truth, info, k))
 }
@@ -21,18 +21,18 @@ fn returned_with(
     truth: &[i64],
     info: &'static MethodInfo,
     k: Option<usize>,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let expected = by_appearance(&truth.iter().copied().map(Some).collect::<Vec<_>>());
     let fit = fit(draft, info, k)?;
     sound(&fit, info, k)?;
     if fit.groups() != expected {
-        return Err(format!("k {k:?}: {:?} instead of {expected:?}", fit.groups()));
+        return Err(format!("k {k:?}: {:?} instead of {expected:?}", fit.groups()).into());
     }
     Ok(())
 }
 
 /// A unanimous ensemble is returned, hard or soft.
-pub(crate) fn a_unanimous_ensemble_is_returned(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn a_unanimous_ensemble_is_returned(info: &'static MethodInfo) -> Result<(), Failure> {
     for (seed, sizes) in SIZES.iter().enumerate() {
         let mut rng = rng(seed as u64);
         let truth = partition(sizes, &mut rng);
@@ -44,7 +44,7 @@ pub(crate) fn a_unanimous_ensemble_is_returned(info: &'static MethodInfo) -> Res
 }
 
 /// One clustering with $k_1 = k$ comes back.
-pub(crate) fn one_clustering_comes_back(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn one_clustering_comes_back(info: &'static MethodInfo) -> Result<(), Failure> {
     for (seed, sizes) in SIZES.iter().enumerate() {
         let mut rng = rng(10 + seed as u64);
         let truth = partition(sizes, &mut rng);
@@ -54,7 +54,7 @@ pub(crate) fn one_clustering_comes_back(info: &'static MethodInfo) -> Result<(),
 }
 
 /// Each member errs on a few objects of its own, so that every object is right in most members.
-pub(crate) fn clear_structure_is_found(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn clear_structure_is_found(info: &'static MethodInfo) -> Result<(), Failure> {
     for seed in 0..4 {
         let mut rng = rng(20 + seed);
         let truth = partition(&[20, 18, 16], &mut rng);
@@ -69,7 +69,7 @@ pub(crate) fn clear_structure_is_found(info: &'static MethodInfo) -> Result<(), 
 
 /// Ten clusters, told that they are ten: a start that leaves out one must not be the best that is tried.
 /// Methods that always choose the number themselves have no such starts and are not asked.
-pub(crate) fn none_of_many_clusters_is_missed(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn none_of_many_clusters_is_missed(info: &'static MethodInfo) -> Result<(), Failure> {
     for seed in 0..4 {
         let mut rng = rng(30 + seed);
         let truth = partition(&[20, 19, 18, 17, 16, 15, 14, 13, 12, 11], &mut rng);

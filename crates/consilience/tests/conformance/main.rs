@@ -43,10 +43,12 @@ invariants! {
         order_of_members_is_no_information,
         names_of_clusters_are_no_information_in_noise,
         order_of_objects_is_no_information_in_noise,
-        order_of_members_is_no_information_in_noise;
+        order_of_members_is_no_information_in_noise,
+        how_it_is_written_is_no_information_in_large_ensembles;
     weights:
         scaling_all_weights_changes_nothing,
         scaling_all_weights_changes_nothing_in_noise,
+        scaling_all_weights_changes_nothing_in_large_ensembles,
         a_weight_is_a_number_of_equal_rows;
     machine:
         threads_change_no_bit,

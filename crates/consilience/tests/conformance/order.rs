@@ -1,10 +1,10 @@
 //! The order of objects and members and the names of clusters are no information.
 
-use consilience::consensus::MethodInfo;
+use consilience::consensus::{MethodInfo, Shape};
 
 use crate::support::{Draft, anything, partition, planted, rng};
 use crate::symmetry::are_images;
-use crate::told::{fit, ks};
+use crate::told::{Failure, build, fit, ks};
 
 /// Ensembles with structure: hard, with gaps, soft, weighted.
 pub(crate) fn structured(info: &MethodInfo) -> Vec<Draft> {
@@ -33,14 +33,29 @@ pub(crate) fn noise(info: &MethodInfo, first_seed: u64, count: usize) -> Vec<Dra
     drafts.filter(proper).take(count).collect()
 }
 
+/// An ensemble above every threshold: samples are drawn and work is split into chunks. Methods that hold
+/// a matrix over all pairs get one whose matrix is modest. Of five clusters, with a share `noise` of all
+/// labels drawn anew.
+pub(crate) fn large(info: &'static MethodInfo, noise: f64) -> Draft {
+    const MODEST: u64 = 64 << 20;
+    let r = 9;
+    let fits = |&n: &usize| {
+        let shape = Shape { n, u: n, r, total_clusters: 5 * r, missing: false, soft: false };
+        build(info, ks(info, 4)[0]).cost(&shape) <= MODEST
+    };
+    let n = [20_000, 1000, 400, 150].into_iter().find(fits).expect("150 objects take little");
+    let mut rng = rng(200);
+    let truth: Vec<i64> = (0..n).map(|_| rng.below(5) as i64).collect();
+    planted(&truth, r, noise, &mut rng)
+}
+
 /// How many ensembles without structure each invariant sees.
 const NOISE: usize = 60;
 
 /// A number of clusters that the draft surely has.
-pub(crate) fn some_k(draft: &Draft, info: &MethodInfo) -> Result<usize, String> {
+pub(crate) fn some_k(draft: &Draft, info: &MethodInfo) -> Result<usize, Failure> {
     let ensemble = draft.ensemble();
-    let profiles = consilience::consensus::prepare(&ensemble, info, &crate::told::run())
-        .map_err(|e| e.to_string())?;
+    let profiles = consilience::consensus::prepare(&ensemble, info, &crate::told::run())?;
     Ok(profiles.len().min(3))
 }
 
@@ -50,7 +65,7 @@ fn unchanged(
     drafts: &[Draft],
     info: &'static MethodInfo,
     rewrite: impl Fn(&Draft, &mut consilience::Rng) -> (Draft, Vec<u32>, bool),
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     for (place, draft) in drafts.iter().enumerate() {
         let (rewritten, order, named) = rewrite(draft, &mut rng(place as u64));
         for k in ks(info, some_k(draft, info)?) {
@@ -62,10 +77,19 @@ fn unchanged(
             let same = a.same_as(&b).or_else(|difference| {
                 are_images(&fit_a, &fit_b).map_err(|e| format!("{difference}; no symmetry: {e}"))
             });
-            same.map_err(|e| format!("draft {place}, k {k:?}: {e}\n{draft:?}"))?;
+            same.map_err(|e| of_draft(draft, place, k, &e))?;
         }
     }
     Ok(())
+}
+
+/// A problem with the draft it comes from, if that can be read.
+pub(crate) fn of_draft(draft: &Draft, place: usize, k: Option<usize>, problem: &str) -> String {
+    if draft.n_objects() > 100 {
+        let problem: String = problem.chars().take(200).collect();
+        return format!("{} objects, k {k:?}: {problem}", draft.n_objects());
+    }
+    format!("draft {place}, k {k:?}: {problem}\n{draft:?}")
 }
 
 fn same_order(draft: &Draft) -> Vec<u32> {
@@ -88,32 +112,43 @@ fn reorder_members(draft: &Draft, rng: &mut consilience::Rng) -> (Draft, Vec<u32
 
 pub(crate) fn names_of_clusters_are_no_information(
     info: &'static MethodInfo,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     unchanged(&structured(info), info, rename)
 }
 
-pub(crate) fn order_of_objects_is_no_information(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn order_of_objects_is_no_information(info: &'static MethodInfo) -> Result<(), Failure> {
     unchanged(&structured(info), info, reorder_objects)
 }
 
-pub(crate) fn order_of_members_is_no_information(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn order_of_members_is_no_information(info: &'static MethodInfo) -> Result<(), Failure> {
     unchanged(&structured(info), info, reorder_members)
 }
 
 pub(crate) fn names_of_clusters_are_no_information_in_noise(
     info: &'static MethodInfo,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     unchanged(&noise(info, 1000, NOISE), info, rename)
 }
 
 pub(crate) fn order_of_objects_is_no_information_in_noise(
     info: &'static MethodInfo,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     unchanged(&noise(info, 2000, NOISE), info, reorder_objects)
 }
 
 pub(crate) fn order_of_members_is_no_information_in_noise(
     info: &'static MethodInfo,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     unchanged(&noise(info, 3000, NOISE), info, reorder_members)
+}
+
+/// All at once, where samples are drawn.
+pub(crate) fn how_it_is_written_is_no_information_in_large_ensembles(
+    info: &'static MethodInfo,
+) -> Result<(), Failure> {
+    unchanged(&[large(info, 0.4)], info, |draft, rng| {
+        let members = rng.permutation(draft.members.len());
+        let (draft, order, _) = reorder_objects(&draft.renamed(rng).with_members(&members), rng);
+        (draft, order, false)
+    })
 }

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use consilience::consensus::{ConsensusMethod, METHODS, MethodInfo, Settings, method};
 
+use crate::told::Failure;
+
 /// What a method promises about the number of clusters when told k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Promise {
@@ -163,17 +165,20 @@ pub(crate) fn row(name: &str) -> &'static Row {
     row.unwrap_or_else(|| panic!("method `{name}` has no row in the conformance table"))
 }
 
-/// Runs one invariant over all methods and variants.
-pub(crate) fn hold(invariant: &str, check: fn(&'static MethodInfo) -> Result<(), String>) {
+/// Runs one invariant over all methods and variants. An exempt method must answer, and the answer must
+/// break the invariant: neither an error nor a panic is an exemption.
+pub(crate) fn hold(invariant: &str, check: fn(&'static MethodInfo) -> Result<(), Failure>) {
     let mut failures = Vec::new();
     for &info in methods() {
         let outcome = catch_unwind(AssertUnwindSafe(|| check(info)))
-            .unwrap_or_else(|_| Err("panicked (message above)".to_owned()));
-        let exempt = row(info.name).exempt.iter().find(|(name, _)| *name == invariant);
+            .unwrap_or_else(|_| Err(Failure::Error("panicked (message above)".to_owned())));
+        let exempt = row(info.name).exempt.iter().any(|(name, _)| *name == invariant);
         match (outcome, exempt) {
-            (Ok(()), None) | (Err(_), Some(_)) => {}
-            (Err(problem), None) => failures.push(format!("{}: {problem}", info.name)),
-            (Ok(()), Some(_)) => {
+            (Ok(()), false) | (Err(Failure::Broken(_)), true) => {}
+            (Err(Failure::Broken(problem) | Failure::Error(problem)), _) => {
+                failures.push(format!("{}: {problem}", info.name));
+            }
+            (Ok(()), true) => {
                 failures.push(format!("{}: exempt, but holds: strike the exemption", info.name));
             }
         }

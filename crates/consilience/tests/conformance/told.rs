@@ -13,6 +13,33 @@ use crate::support::Draft;
 /// How far two numbers that should be equal may be apart: sums taken in another order, no more.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
+/// Why an invariant does not hold.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The answer breaks it. Only this can be exempt.
+    Broken(String),
+    /// There is no answer.
+    Error(String),
+}
+
+impl From<String> for Failure {
+    fn from(problem: String) -> Self {
+        Failure::Broken(problem)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(problem: &str) -> Self {
+        Failure::Broken(problem.to_owned())
+    }
+}
+
+impl From<consilience::Error> for Failure {
+    fn from(error: consilience::Error) -> Self {
+        Failure::Error(error.to_string())
+    }
+}
+
 /// One answer with what it is about.
 pub(crate) struct Fit {
     pub(crate) ensemble: Ensemble,
@@ -48,8 +75,8 @@ pub(crate) fn try_fit(
 }
 
 /// The consensus of a draft that every method must answer.
-pub(crate) fn fit(draft: &Draft, info: &MethodInfo, k: Option<usize>) -> Result<Fit, String> {
-    try_fit(draft, info, k, &run()).map_err(|error| format!("k {k:?}: {error}"))
+pub(crate) fn fit(draft: &Draft, info: &MethodInfo, k: Option<usize>) -> Result<Fit, Failure> {
+    try_fit(draft, info, k, &run()).map_err(|error| Failure::Error(format!("k {k:?}: {error}")))
 }
 
 /// A seeded run on two threads.

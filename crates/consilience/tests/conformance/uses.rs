@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use consilience::consensus::{ChoosesK, MethodInfo, OnSoft, Settings, combine, prepare};
 use consilience::{Error, Observer, Run};
 
-use crate::order::structured;
+use crate::order::{large, structured};
 use crate::sound::sound;
 use crate::support::{Draft, partition, planted, rng};
-use crate::told::{build, fit, ks, run, try_fit};
+use crate::told::{Failure, build, ks, run, try_fit};
 
 /// An observer that keeps the warnings.
 #[derive(Default)]
@@ -30,7 +30,7 @@ fn gappy() -> Draft {
     draft
 }
 
-pub(crate) fn missing_labels_are_used_or_refused(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn missing_labels_are_used_or_refused(info: &'static MethodInfo) -> Result<(), Failure> {
     let draft = gappy();
     for draft in [draft.clone(), draft.softened(0.7, &mut rng(301))] {
         for k in ks(info, 3) {
@@ -38,8 +38,8 @@ pub(crate) fn missing_labels_are_used_or_refused(info: &'static MethodInfo) -> R
                 (Some(_), Ok(fit)) => sound(&fit, info, k)?,
                 (None, Err(Error::Unsupported { method, what, .. }))
                     if method == info.name && what == "missing labels" => {}
-                (says, Ok(_)) => return Err(format!("says {says:?}, but answers")),
-                (says, Err(error)) => return Err(format!("says {says:?}, but: {error}")),
+                (says, Ok(_)) => return Err(format!("says {says:?}, but answers").into()),
+                (says, Err(error)) => return Err(format!("says {says:?}, but: {error}").into()),
             }
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn missing_labels_are_used_or_refused(info: &'static MethodInfo) -> R
 
 /// A method that uses soft members says something else of them than of their hardened form; one
 /// that hardens warns and says just the same.
-pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Result<(), Failure> {
     let mut rng = rng(302);
     let truth = partition(&[10, 9, 8], &mut rng);
     let draft = planted(&truth, 6, 0.25, &mut rng).softened(0.3, &mut rng);
@@ -62,8 +62,8 @@ pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Re
             Ok((consensus.object_labels(&profiles), consensus))
         };
         let (of_soft, of_hard) = (answer(&soft, &listening), answer(&soft.hardened(), &run()));
-        let (labels, of_soft) = of_soft.map_err(|e: Error| e.to_string())?;
-        let (hard_labels, of_hard) = of_hard.map_err(|e| e.to_string())?;
+        let (labels, of_soft) = of_soft?;
+        let (hard_labels, of_hard) = of_hard?;
         let warned = warnings.0.lock().expect("no panic while warning").len();
         let same = labels == hard_labels
             && of_soft.membership == of_hard.membership
@@ -71,71 +71,85 @@ pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Re
             && of_soft.diagnostics == of_hard.diagnostics;
         match info.soft {
             OnSoft::Hardens if !same || of_soft != of_hard => {
-                return Err(format!("k {k:?}: hardens, yet the hardened ensemble differs"));
+                return Err(format!("k {k:?}: hardens, yet the hardened ensemble differs").into());
             }
-            OnSoft::Hardens if warned != 1 => return Err(format!("{warned} warnings")),
-            OnSoft::Uses if same => return Err(format!("k {k:?}: uses memberships to no effect")),
-            OnSoft::Uses if warned != 0 => return Err("warns although it uses them".to_owned()),
+            OnSoft::Hardens if warned != 1 => return Err(format!("{warned} warnings").into()),
+            OnSoft::Uses if same => {
+                return Err(format!("k {k:?}: uses memberships to no effect").into());
+            }
+            OnSoft::Uses if warned != 0 => return Err("warns although it uses them".into()),
             _ => {}
         }
     }
     Ok(())
 }
 
-/// A start is taken, or refused by name; one of the wrong length is always refused.
-pub(crate) fn a_start_is_used_or_refused(info: &'static MethodInfo) -> Result<(), String> {
+/// A start is taken, or refused by name; one of the wrong length is always refused. A start that is
+/// taken counts: where nothing in the ensemble decides, different starts do not all lead to one answer
+/// in one iteration.
+pub(crate) fn a_start_is_used_or_refused(info: &'static MethodInfo) -> Result<(), Failure> {
     let mut rng = rng(303);
-    let truth = partition(&[12, 10, 8], &mut rng);
-    let draft = planted(&truth, 7, 0.1, &mut rng);
-    let profiles = prepare(&draft.ensemble(), info, &run()).map_err(|e| e.to_string())?;
-    let start: Vec<Option<u32>> = truth.iter().map(|&c| Some(c as u32)).collect();
+    let mut random = || -> Vec<u32> { (0..60).map(|_| rng.below(3) as u32).collect() };
+    let labels = |labels: Vec<u32>| labels.into_iter().map(|c| Some(i64::from(c))).collect();
+    let draft = Draft::hard((0..7).map(|_| labels(random())));
+    let starts: Vec<Vec<Option<u32>>> =
+        (0..4).map(|_| random().into_iter().map(Some).collect()).collect();
+    let profiles = prepare(&draft.ensemble(), info, &run())?;
+    let iterates = info.parameters.iter().any(|parameter| parameter.name == "max_iter");
+    let settings = Settings::from_iter(iterates.then_some(("max_iter", "1")));
     for k in ks(info, 3) {
-        let method = build(info, k);
+        let method = info.with(k, &settings)?;
         let answer =
             |start: &[Option<u32>]| combine(&profiles, method.as_ref(), Some(start), &run());
-        match (info.takes_start, answer(&start)) {
-            (true, Ok(consensus)) => {
-                let fit = crate::told::Fit {
-                    ensemble: draft.ensemble(),
-                    profiles: profiles.clone(),
-                    consensus,
-                };
-                sound(&fit, info, k)?;
-            }
-            (false, Err(Error::Unsupported { method: named, what, .. }))
-                if named == method.info().name && what == "a start" => {}
-            (takes, Ok(_)) => return Err(format!("takes a start: {takes}, but answers")),
-            (takes, Err(error)) => return Err(format!("takes a start: {takes}, but: {error}")),
+        if answer(&starts[0][1..]).is_ok() {
+            return Err("a start for one object too few is taken".into());
         }
-        if answer(&start[1..]).is_ok() {
-            return Err("a start for one object too few is taken".to_owned());
+        let mut answers = Vec::new();
+        for start in &starts {
+            match (info.takes_start, answer(start)) {
+                (true, Ok(consensus)) => answers.push(consensus),
+                (false, Err(Error::Unsupported { method: named, what, .. }))
+                    if named == method.info().name && what == "a start" => {}
+                (takes, Ok(_)) => return Err(format!("takes a start: {takes}, but answers").into()),
+                (takes, Err(error)) => {
+                    return Err(format!("takes a start: {takes}, but: {error}").into());
+                }
+            }
+        }
+        if info.takes_start && answers.iter().all(|answer| *answer == answers[0]) {
+            return Err(format!("k {k:?}: four starts, one answer: the start is not used").into());
+        }
+        for consensus in answers {
+            let (ensemble, profiles) = (draft.ensemble(), profiles.clone());
+            sound(&crate::told::Fit { ensemble, profiles, consensus }, info, k)?;
         }
     }
     Ok(())
 }
 
-/// A parameter set to the value that the table calls its default changes nothing.
+/// A parameter set to the value that the table calls its default changes nothing, in a small ensemble
+/// and in one where samples are drawn and iterations run out.
 pub(crate) fn documented_defaults_are_the_defaults(
     info: &'static MethodInfo,
-) -> Result<(), String> {
-    let draft = structured(info).remove(0);
-    let profiles = prepare(&draft.ensemble(), info, &run()).map_err(|e| e.to_string())?;
-    for k in ks(info, 3) {
-        let unset = fit(&draft, info, k)?.consensus;
-        for parameter in info.parameters {
-            let default = parameter.default();
-            let settings = Settings::from_iter([(parameter.name, default.as_str())]);
-            let method = match info.with(k, &settings) {
-                Ok(method) => method,
-                // A default that depends on the data, like n / k, is told in words.
-                Err(_) if default.parse::<f64>().is_err() => continue,
-                Err(error) => return Err(format!("refuses its own default: {error}")),
-            };
-            let set =
-                combine(&profiles, method.as_ref(), None, &run()).map_err(|e| e.to_string())?;
-            if set != unset {
-                let name = parameter.name;
-                return Err(format!("k {k:?}: {name}={default} is not the default"));
+) -> Result<(), Failure> {
+    for (draft, k) in [(structured(info).remove(0), 3), (large(info, 0.9), 6)] {
+        let profiles = prepare(&draft.ensemble(), info, &run())?;
+        for k in ks(info, k) {
+            let unset = combine(&profiles, build(info, k).as_ref(), None, &run())?;
+            for parameter in info.parameters {
+                let settings = Settings::from_iter([(parameter.name, parameter.default)]);
+                let method = match info.with(k, &settings) {
+                    Ok(method) => method,
+                    // A default that depends on the data, like n / k, is told in words.
+                    Err(_) if parameter.default.parse::<f64>().is_err() => continue,
+                    Err(error) => return Err(format!("refuses its own default: {error}").into()),
+                };
+                let set = combine(&profiles, method.as_ref(), None, &run())?;
+                if set != unset {
+                    let (name, default, u) = (parameter.name, parameter.default, profiles.len());
+                    let problem = format!("{name}={default} is not the default");
+                    return Err(format!("k {k:?}, {u} profiles: {problem}").into());
+                }
             }
         }
     }
@@ -145,17 +159,17 @@ pub(crate) fn documented_defaults_are_the_defaults(
 /// Nonsense is refused before any work, naming what was wrong.
 pub(crate) fn unknown_parameters_and_k_of_zero_are_refused(
     info: &'static MethodInfo,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let k = ks(info, 2)[0];
     let unknown = Settings::from_iter([("no-such-parameter", "1")]);
     match info.with(k, &unknown) {
         Err(Error::UnknownParameter { method, name, .. })
             if method == info.name && name == "no-such-parameter" => {}
-        other => return Err(format!("an unknown parameter: {:?}", other.err())),
+        other => return Err(format!("an unknown parameter: {:?}", other.err()).into()),
     }
     match info.with(Some(0), &Settings::default()) {
         Err(Error::Parameter { name, .. }) if name == "k" => {}
-        other => return Err(format!("k = 0: {:?}", other.err())),
+        other => return Err(format!("k = 0: {:?}", other.err()).into()),
     }
     let none = info.with(None, &Settings::default());
     let some = info.with(Some(2), &Settings::default());
@@ -165,13 +179,13 @@ pub(crate) fn unknown_parameters_and_k_of_zero_are_refused(
         ChoosesK::Always => none.is_ok() && matches!(some, Err(Error::Parameter { .. })),
     };
     if !as_told {
-        return Err(format!("says {:?} of k, but does otherwise", info.chooses_k));
+        return Err(format!("says {:?} of k, but does otherwise", info.chooses_k).into());
     }
     for parameter in info.parameters {
         let nonsense = Settings::from_iter([(parameter.name, "no such value")]);
         match info.with(k, &nonsense) {
             Err(Error::Parameter { name, .. }) if name == parameter.name => {}
-            other => return Err(format!("{}=nonsense: {:?}", parameter.name, other.err())),
+            other => return Err(format!("{}=nonsense: {:?}", parameter.name, other.err()).into()),
         }
     }
     Ok(())

@@ -2,41 +2,50 @@
 
 use consilience::consensus::MethodInfo;
 
-use crate::order::{noise, some_k, structured};
+use crate::order::{large, noise, of_draft, some_k, structured};
 use crate::support::{Draft, rng};
-use crate::told::{fit, ks};
+use crate::told::{Failure, fit, ks};
 
 fn scaled(draft: &Draft, factor: f64) -> Draft {
     let weights = draft.weights.clone().unwrap_or_else(|| vec![1.0; draft.n_objects()]);
     draft.clone().weighing(weights.into_iter().map(|w| w * factor).collect())
 }
 
-fn scaling(drafts: &[Draft], info: &'static MethodInfo) -> Result<(), String> {
+fn scaling(drafts: &[Draft], info: &'static MethodInfo) -> Result<(), Failure> {
     for (place, draft) in drafts.iter().enumerate() {
         for k in ks(info, some_k(draft, info)?) {
             let once = fit(draft, info, k)?.told().unscaled();
             let twice = fit(&scaled(draft, 2.0), info, k)?.told().unscaled();
-            once.same_as(&twice).map_err(|e| format!("draft {place}, k {k:?}: {e}\n{draft:?}"))?;
+            once.same_as(&twice).map_err(|e| of_draft(draft, place, k, &e))?;
         }
     }
     Ok(())
 }
 
 /// Doubling all weights changes nothing.
-pub(crate) fn scaling_all_weights_changes_nothing(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn scaling_all_weights_changes_nothing(
+    info: &'static MethodInfo,
+) -> Result<(), Failure> {
     scaling(&structured(info), info)
 }
 
 /// Doubling all weights changes nothing even where the answer hangs on a draw.
 pub(crate) fn scaling_all_weights_changes_nothing_in_noise(
     info: &'static MethodInfo,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     scaling(&noise(info, 4000, 40), info)
+}
+
+/// Doubling all weights changes nothing where samples are drawn.
+pub(crate) fn scaling_all_weights_changes_nothing_in_large_ensembles(
+    info: &'static MethodInfo,
+) -> Result<(), Failure> {
+    scaling(&[large(info, 0.4)], info)
 }
 
 /// Rows repeated and rows weighted are one ensemble, and the answer is the same, objective
 /// included.
-pub(crate) fn a_weight_is_a_number_of_equal_rows(info: &'static MethodInfo) -> Result<(), String> {
+pub(crate) fn a_weight_is_a_number_of_equal_rows(info: &'static MethodInfo) -> Result<(), Failure> {
     let drafts = [structured(info), noise(info, 5000, 40)].concat();
     for (place, draft) in drafts.into_iter().enumerate() {
         let draft = Draft { weights: None, ..draft };
@@ -56,9 +65,7 @@ pub(crate) fn a_weight_is_a_number_of_equal_rows(info: &'static MethodInfo) -> R
                 membership.truncate(n);
             }
             let of_weights = fit(&weighted, info, k)?.told();
-            of_weights
-                .same_as(&of_rows)
-                .map_err(|e| format!("draft {place}, k {k:?}: {e}\n{draft:?}"))?;
+            of_weights.same_as(&of_rows).map_err(|e| of_draft(&draft, place, k, &e))?;
         }
     }
     Ok(())

@@ -109,7 +109,7 @@ impl Contingency {
     }
 
     /// The table with these values, all $\ge 0$.
-    pub fn from_matrix(values: &Matrix) -> Self {
+    pub(crate) fn from_matrix(values: &Matrix) -> Self {
         let cell = |(i, &weight): (usize, &f64)| Cell {
             row: (i / values.ncols()) as u32,
             column: (i % values.ncols()) as u32,
@@ -157,12 +157,12 @@ impl Contingency {
     }
 
     /// How many clusters of the first clustering have an object that the second labels.
-    pub fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.rows.iter().filter(|&&w| w > 0.0).count()
     }
 
     /// How many clusters of the second clustering have an object that the first labels.
-    pub fn n_columns(&self) -> usize {
+    pub(crate) fn n_columns(&self) -> usize {
         self.columns.iter().filter(|&&w| w > 0.0).count()
     }
 

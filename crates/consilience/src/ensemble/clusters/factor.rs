@@ -26,7 +26,7 @@ impl<'a> Factor<'a> {
     /// # Panics
     ///
     /// If there are more or fewer.
-    pub fn new(profiles: &'a Profiles, rows: Vec<f64>, columns: Vec<f64>) -> Self {
+    pub(crate) fn new(profiles: &'a Profiles, rows: Vec<f64>, columns: Vec<f64>) -> Self {
         assert_eq!(rows.len(), profiles.len(), "one scale a profile");
         assert_eq!(columns.len(), profiles.n_clusters(), "one scale a cluster");
         Factor { profiles, rows, columns }
@@ -37,7 +37,7 @@ impl<'a> Factor<'a> {
     ///
     /// If all do, $\Psi$ is the mean of the members' connective matrices. Otherwise the cosine form
     /// keeps it positive semidefinite, of low rank, and for hard members with unit diagonal.
-    pub fn coassociation(profiles: &'a Profiles) -> Self {
+    pub(crate) fn coassociation(profiles: &'a Profiles) -> Self {
         let counts = profiles.label_counts();
         let rows = counts.iter().map(|&o| 1.0 / f64::from(o).sqrt()).collect();
         Factor::new(profiles, rows, vec![1.0; profiles.n_clusters()])
@@ -52,7 +52,7 @@ impl<'a> Factor<'a> {
     /// goes from objects to objects by way of the clusters, with $D_c$ the degrees and
     /// $\lvert c \rvert$ the weights of the clusters. An object keeps the degree it has in the
     /// bipartite graph, so the normalised cuts of both graphs have the same eigenvectors.
-    pub fn bipartite(profiles: &'a Profiles, edges: &[f64]) -> Self {
+    pub(crate) fn bipartite(profiles: &'a Profiles, edges: &[f64]) -> Self {
         assert_eq!(edges.len(), profiles.n_clusters(), "one edge weight a cluster");
         let sizes = profiles.cluster_weights();
         let columns = edges.iter().zip(&sizes).map(|(e, size)| (e / size).sqrt()).collect();
@@ -60,12 +60,12 @@ impl<'a> Factor<'a> {
     }
 
     /// The profiles that the affinity is between.
-    pub fn profiles(&self) -> &'a Profiles {
+    pub(crate) fn profiles(&self) -> &'a Profiles {
         self.profiles
     }
 
     /// The diagonal of $F F^T$.
-    pub fn diagonal(&self) -> Vec<f64> {
+    pub(crate) fn diagonal(&self) -> Vec<f64> {
         let of = |s: usize| {
             let mut sum = 0.0;
             self.profiles.for_each_entry(s, |_, c, p| sum += (self.columns[c] * p).powi(2));
@@ -75,14 +75,14 @@ impl<'a> Factor<'a> {
     }
 
     /// The degrees $F F^T w$ of the objects of each profile, in $O(u r)$.
-    pub fn degrees(&self) -> Vec<f64> {
+    pub(crate) fn degrees(&self) -> Vec<f64> {
         let weights = self.profiles.weights();
         self.times(&self.transposed_times(&Matrix::from_vec(weights.len(), 1, weights.to_vec())))
             .into_vec()
     }
 
     /// $F X$.
-    pub fn times(&self, x: &Matrix) -> Matrix {
+    pub(crate) fn times(&self, x: &Matrix) -> Matrix {
         let mut scaled = x.clone();
         scale_rows(&mut scaled, &self.columns);
         let mut out = self.profiles.spread(&scaled);
@@ -91,14 +91,14 @@ impl<'a> Factor<'a> {
     }
 
     /// $F^T X$.
-    pub fn transposed_times(&self, x: &Matrix) -> Matrix {
+    pub(crate) fn transposed_times(&self, x: &Matrix) -> Matrix {
         let mut out = self.profiles.group_sums(x, &self.rows);
         scale_rows(&mut out, &self.columns);
         out
     }
 
     /// $F^T \operatorname{diag}(\text{scale}) F$, $K \times K$, in $O(u r^2)$.
-    pub fn gram(&self, scale: &[f64]) -> Matrix {
+    pub(crate) fn gram(&self, scale: &[f64]) -> Matrix {
         let scale: Vec<f64> = scale.iter().zip(&self.rows).map(|(w, a)| w * a * a).collect();
         let mut gram = self.profiles.gram(&scale);
         if self.columns.iter().any(|&b| b != 1.0) {
@@ -111,7 +111,7 @@ impl<'a> Factor<'a> {
     }
 
     /// $F F^T$, $u \times u$, in $O(u^2 r)$.
-    pub fn affinity(&self) -> Matrix {
+    pub(crate) fn affinity(&self) -> Matrix {
         let u = self.profiles.len();
         let mut out = Matrix::zeros(u, u);
         let zeros = || vec![0.0; self.profiles.n_clusters()];

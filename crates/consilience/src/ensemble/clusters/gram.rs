@@ -18,7 +18,7 @@ impl Profiles {
     /// # Panics
     ///
     /// If `scale` does not have one number per profile.
-    pub fn gram(&self, scale: &[f64]) -> Matrix {
+    pub(crate) fn gram(&self, scale: &[f64]) -> Matrix {
         assert_eq!(scale.len(), self.len(), "one scale per profile");
         let k = self.n_clusters();
         let mut gram = Matrix::zeros(k, k);
@@ -72,7 +72,7 @@ impl Profiles {
     /// # Panics
     ///
     /// If `gram` is not $K \times K$.
-    pub fn connective_products(&self, gram: &Matrix) -> Matrix {
+    pub(crate) fn connective_products(&self, gram: &Matrix) -> Matrix {
         let k = self.n_clusters();
         assert_eq!((gram.nrows(), gram.ncols()), (k, k), "one row and column per cluster");
         let members = self.members();
@@ -116,7 +116,7 @@ impl Profiles {
     /// # Panics
     ///
     /// If `gram` is not $K \times K$.
-    pub fn cluster_entropies(&self, gram: &Matrix) -> Vec<f64> {
+    pub(crate) fn cluster_entropies(&self, gram: &Matrix) -> Vec<f64> {
         let k = self.n_clusters();
         assert_eq!((gram.nrows(), gram.ncols()), (k, k), "one row and column per cluster");
         let of = |row: &[f64]| {
@@ -139,7 +139,7 @@ impl Profiles {
     /// The Jaccard similarities $|C \cap C'| / |C \cup C'|$ of all clusters, $K \times K$, from the
     /// [Gram matrix](Self::gram), which is used up. For soft members the extended form
     /// $G_{ij} / (G_{ii} + G_{jj} - G_{ij})$.
-    pub fn jaccard_of_clusters(gram: Matrix) -> Matrix {
+    pub(crate) fn jaccard_of_clusters(gram: Matrix) -> Matrix {
         let sizes: Vec<f64> = (0..gram.nrows()).map(|c| gram[(c, c)]).collect();
         let mut jaccard = gram;
         for (c, size) in sizes.iter().enumerate() {
@@ -162,7 +162,7 @@ impl Profiles {
     /// # Cost
     ///
     /// Time $O(u r^2 + t K^3)$, memory of five $K \times K$ matrices.
-    pub fn walks_of_clusters(&self, steps: usize, run: &Run) -> Result<Matrix> {
+    pub(crate) fn walks_of_clusters(&self, steps: usize, run: &Run) -> Result<Matrix> {
         let k = self.n_clusters();
         let mut walk = Self::jaccard_of_clusters(self.gram(self.weights()));
         for c in 0..k {

@@ -41,7 +41,7 @@ impl Profiles {
     }
 
     /// $H^T w$: the weight of every cluster.
-    pub fn cluster_weights(&self) -> Vec<f64> {
+    pub(crate) fn cluster_weights(&self) -> Vec<f64> {
         let weights = self.weights();
         self.sum_over_ranges(self.n_clusters(), |rows, sums| {
             if self.is_hard() {
@@ -57,7 +57,7 @@ impl Profiles {
     }
 
     /// For every profile the number of members that label it.
-    pub fn label_counts(&self) -> Vec<u32> {
+    pub(crate) fn label_counts(&self) -> Vec<u32> {
         if !self.has_missing() {
             return vec![self.n_members() as u32; self.len()];
         }

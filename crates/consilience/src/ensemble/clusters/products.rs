@@ -20,7 +20,7 @@ impl Profiles {
     /// # Panics
     ///
     /// If `x` or `scale` does not have one row per profile.
-    pub fn group_sums(&self, x: &Matrix, scale: &[f64]) -> Matrix {
+    pub(crate) fn group_sums(&self, x: &Matrix, scale: &[f64]) -> Matrix {
         assert_eq!((x.nrows(), scale.len()), (self.len(), self.len()), "one row per profile");
         let (k, c) = (self.n_clusters(), x.ncols());
         let stride = c.next_multiple_of(LANES).max(LANES);
@@ -57,7 +57,7 @@ impl Profiles {
     /// # Panics
     ///
     /// If `y` does not have one row per cluster.
-    pub fn spread(&self, y: &Matrix) -> Matrix {
+    pub(crate) fn spread(&self, y: &Matrix) -> Matrix {
         assert_eq!(y.nrows(), self.n_clusters(), "one row per cluster");
         let c = y.ncols();
         let mut out = Matrix::zeros(self.len(), c);

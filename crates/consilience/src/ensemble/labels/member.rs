@@ -235,7 +235,7 @@ impl From<SoftMember> for Member {
 }
 
 /// The index of the largest value, the first of equals; `None` of an empty slice.
-pub fn argmax(values: &[f64]) -> Option<usize> {
+pub(crate) fn argmax(values: &[f64]) -> Option<usize> {
     (0..values.len()).reduce(|best, j| if values[j] > values[best] { j } else { best })
 }
 

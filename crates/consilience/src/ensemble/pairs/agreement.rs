@@ -14,109 +14,17 @@
 #![allow(clippy::inline_always)]
 
 use std::ops::Range;
-use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ensemble::labels::Code;
-use crate::ensemble::pairs::joins::Joins;
-use crate::ensemble::pairs::lanes::{
-    Blocks, Contents, LANES, Lane, Lanes, sorted_by_labels, votes, votes_of_both, with_lane,
+use crate::ensemble::pairs::blocks::{
+    Ballot, Blocks, Contents, Joins, LANES, Lane, Lanes, by_workers, sorted_by_labels, with_lane,
 };
+use crate::ensemble::pairs::majority::Majority;
 use crate::ensemble::profiles::Profiles;
 use crate::ensemble::profiles::tally::tally;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::run::Run;
-
-/// The share of votes above which a pair is joined: an exact fraction in [0, 1).
-///
-/// Votes are compared in whole numbers. In floating point, ten of twenty votes can be more than
-/// half of them.
-///
-/// ```
-/// use consilience::ensemble::Majority;
-/// let third: Majority = "1/3".parse()?;
-/// assert!(!third.joins(6, 18) && third.joins(7, 18));
-/// assert_eq!("0.50".parse::<Majority>()?, Majority::HALF);
-/// # Ok::<(), consilience::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Majority {
-    p: u32,
-    q: u32,
-}
-
-impl Majority {
-    /// More than half the votes.
-    pub const HALF: Majority = Majority { p: 1, q: 2 };
-
-    /// More than $p/q$ of the votes.
-    pub fn new(p: u32, q: u32) -> Result<Self> {
-        if p >= q {
-            return Err(refused(&format!("{p}/{q}")));
-        }
-        let divisor = gcd(p, q);
-        Ok(Majority { p: p / divisor, q: q / divisor })
-    }
-
-    /// The share as a number.
-    pub(crate) fn share(self) -> f64 {
-        f64::from(self.p) / f64::from(self.q)
-    }
-
-    /// Whether `votes` of `both` votes join a pair: $q v > p b$.
-    pub fn joins(self, votes: u32, both: u32) -> bool {
-        u64::from(self.q) * u64::from(votes) > u64::from(self.p) * u64::from(both)
-    }
-
-    /// [`joins`](Self::joins) in every lane.
-    #[inline(always)]
-    pub(crate) fn joins_lanes<L: Lane>(self, votes: &Lanes<L>, both: &Lanes<L>) -> Lanes<bool> {
-        let (p, q) = (u64::from(self.p), u64::from(self.q));
-        std::array::from_fn(|c| q * votes[c].into() > p * both[c].into())
-    }
-
-    /// The smallest number of votes out of `both` that joins a pair.
-    pub fn needed(self, both: u32) -> u32 {
-        (u64::from(self.p) * u64::from(both) / u64::from(self.q)) as u32 + 1
-    }
-}
-
-impl FromStr for Majority {
-    type Err = Error;
-
-    /// Reads `0.5` or `1/2`, exactly.
-    fn from_str(text: &str) -> Result<Self> {
-        let digits = |text: &str| -> Option<u32> {
-            let plain = text.bytes().all(|byte| byte.is_ascii_digit());
-            if plain { text.parse().ok() } else { None }
-        };
-        let parse = || {
-            if let Some((p, q)) = text.split_once('/') {
-                return Some((digits(p.trim())?, digits(q.trim())?));
-            }
-            let (whole, fraction) = match text.split_once('.') {
-                Some((whole, fraction)) => (if whole.is_empty() { "0" } else { whole }, fraction),
-                None => (text, "0"),
-            };
-            let whole = digits(whole)?;
-            let q = 10u32.checked_pow(fraction.len().try_into().ok()?)?;
-            Some((whole.checked_mul(q)?.checked_add(digits(fraction)?)?, q))
-        };
-        let (p, q) = parse().ok_or_else(|| refused(text))?;
-        Majority::new(p, q).map_err(|_| refused(text))
-    }
-}
-
-fn refused(got: &str) -> Error {
-    let expected = "at least 0 and below 1, as a decimal or a fraction of up to nine digits";
-    Error::parameter("threshold", expected, got)
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
 
 /// What the votes of all pairs amount to.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,9 +118,6 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
     }
 
     /// Compares every block `i` with the blocks `partners(i)`, starting from what is known.
-    ///
-    /// Workers take blocks as they come. Who compares what differs from run to run, but the sets
-    /// and the largest shares do not.
     fn compare(
         &self,
         known: &Found<L>,
@@ -221,26 +126,21 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
     ) -> Result<Found<L>> {
         let n_blocks = self.blocks.n_blocks();
         let total = (0..n_blocks).map(|i| partners(i).len() as u64).sum();
-        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let done = AtomicU64::new(0);
         let arch = pulp::Arch::new();
-        let work = |_| {
-            let mut found = known.clone();
-            let mut weakest: Vec<_> = (0..n_blocks).map(|b| self.weakest(&found, b)).collect();
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= n_blocks {
-                    return Ok(found);
-                }
-                let compared = done.fetch_add(partners(i).len() as u64, Ordering::Relaxed);
-                run.tick("comparing profiles", compared, Some(total))?;
-                let (found, weakest) = (&mut found, &mut weakest[..]);
-                let partners = partners(i);
-                arch.dispatch(Strip { search: self, i, partners, found, weakest });
-            }
+        let new = || {
+            let weakest: Vec<_> = (0..n_blocks).map(|b| self.weakest(known, b)).collect();
+            (known.clone(), weakest)
         };
-        let workers = run.n_threads().min(MAX_WORKERS).min(n_blocks);
-        let all = (0..workers).into_par_iter().map(work).collect::<Result<Vec<_>>>()?;
-        Ok(all.into_iter().reduce(Found::merged_with).expect("there is a worker"))
+        let visit = |(found, weakest): &mut (Found<L>, Vec<(u64, u64)>), i: usize| {
+            let compared = done.fetch_add(partners(i).len() as u64, Ordering::Relaxed);
+            run.tick("comparing profiles", compared, Some(total))?;
+            arch.dispatch(Strip { search: self, i, partners: partners(i), found, weakest });
+            Ok(())
+        };
+        let workers = run.n_threads().min(MAX_WORKERS);
+        let merged = by_workers(n_blocks, workers, new, visit, |a, b| (a.0.merged_with(b.0), a.1))?;
+        Ok(merged.0)
     }
 
     /// Compares block `i` with `partners`.
@@ -267,24 +167,20 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
             let mut best_votes = lanes(&found.votes[places.clone()]);
             let mut best_both = lanes(&found.both[places.clone()]);
             for (lane, tuple) in tuples.chunks_exact(self.r).enumerate() {
-                let (mut votes, both) = if GAPS {
-                    votes_of_both(tuple, block)
-                } else {
-                    (votes(tuple, block), [out_of; LANES])
-                };
+                let mut ballot = Ballot::<L, GAPS>::of(tuple, block);
                 if i == j {
                     // Nobody is its own companion.
-                    votes[lane] = L::default();
+                    ballot.votes[lane] = L::default();
                 }
-                let joined: Lanes<bool> = if GAPS {
-                    keep_best(&mut best_votes, &mut best_both, &votes, &both);
-                    keep_best(&mut row_votes[lane], &mut row_both[lane], &votes, &both);
-                    self.majority.joins_lanes(&votes, &both)
+                let Ballot { votes, both } = &ballot;
+                if GAPS {
+                    keep_best(&mut best_votes, &mut best_both, votes, both);
+                    keep_best(&mut row_votes[lane], &mut row_both[lane], votes, both);
                 } else {
-                    keep_most(&mut best_votes, &votes);
-                    keep_most(&mut row_votes[lane], &votes);
-                    votes.map(|votes| votes >= needed)
-                };
+                    keep_most(&mut best_votes, votes);
+                    keep_most(&mut row_votes[lane], votes);
+                }
+                let joined = ballot.joined(self.majority, needed);
                 found.joins.join(i * LANES + lane, places.start, &joined);
             }
             found.votes[places.clone()].copy_from_slice(&best_votes);
@@ -307,9 +203,10 @@ impl<L: Lane, const GAPS: bool> Search<L, GAPS> {
             votes += u64::from(may_vote);
             both += u64::from(labels);
         }
-        let (p, q) = (u64::from(self.majority.p), u64::from(self.majority.q));
         let no_closer = |(v, b): (u64, u64)| votes * b <= v * both;
-        q * votes <= p * both && no_closer(weakest[i]) && no_closer(weakest[j])
+        !self.majority.joins(votes as u32, both as u32)
+            && no_closer(weakest[i])
+            && no_closer(weakest[j])
     }
 
     /// The smallest share that a profile of block `b` has with its closest so far.

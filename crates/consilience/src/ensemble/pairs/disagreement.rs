@@ -12,7 +12,7 @@ use crate::ensemble::profiles::Profiles;
 
 /// The objects of one cluster of a clustering, counted by the members' clusters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crowd {
+pub(crate) struct Crowd {
     /// The weight in every cluster of every member.
     shared: Vec<f64>,
     /// The weight that every member labels.
@@ -23,7 +23,7 @@ pub struct Crowd {
 
 impl Crowd {
     /// Nobody.
-    pub fn new(profiles: &Profiles) -> Self {
+    pub(crate) fn new(profiles: &Profiles) -> Self {
         Crowd {
             shared: vec![0.0; profiles.n_clusters()],
             labelled: vec![0.0; profiles.n_members()],
@@ -32,23 +32,23 @@ impl Crowd {
     }
 
     /// How many profiles are in it.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.profiles
     }
 
     /// Whether nobody is in it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.profiles == 0
     }
 
     /// Lets profile `s` in.
-    pub fn add(&mut self, profiles: &Profiles, s: usize) {
+    pub(crate) fn add(&mut self, profiles: &Profiles, s: usize) {
         self.change(profiles, s, profiles.weights()[s]);
         self.profiles += 1;
     }
 
     /// Lets profile `s`, which is in it, out.
-    pub fn remove(&mut self, profiles: &Profiles, s: usize) {
+    pub(crate) fn remove(&mut self, profiles: &Profiles, s: usize) {
         self.change(profiles, s, -profiles.weights()[s]);
         self.profiles -= 1;
     }
@@ -62,7 +62,7 @@ impl Crowd {
 
     /// $\sum_{j} w_j (b_{sj} - 2 v_{sj})$ over those in it: what an object of profile `s` adds to
     /// the disagreement by joining. Below 0 most members would have it join. For hard members.
-    pub fn burden(&self, profiles: &Profiles, s: usize) -> f64 {
+    pub(crate) fn burden(&self, profiles: &Profiles, s: usize) -> f64 {
         let mut sum = 0.0;
         profiles.for_each_entry(s, |h, c, _| sum += self.labelled[h] - 2.0 * self.shared[c]);
         sum
@@ -76,7 +76,7 @@ impl Profiles {
     /// # Cost
     ///
     /// Time $O(u r)$, memory $O(K k)$.
-    pub fn disagreement(&self, labels: &[u32]) -> f64 {
+    pub(crate) fn disagreement(&self, labels: &[u32]) -> f64 {
         assert_eq!(labels.len(), self.len(), "one label a profile");
         let k = labels.iter().max().map_or(0, |&most| most as usize + 1);
         let mut inside: Vec<Vec<u32>> = vec![Vec::new(); k];

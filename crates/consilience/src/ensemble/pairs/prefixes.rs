@@ -6,15 +6,10 @@
 // Only what is inlined into the dispatched call is compiled for the vector unit.
 #![allow(clippy::inline_always)]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
-
-use crate::ensemble::pairs::agreement::Majority;
-use crate::ensemble::pairs::joins::Joins;
-use crate::ensemble::pairs::lanes::{
-    Blocks, Contents, LANES, Lane, Lanes, add_equal, sorted_by_labels, with_lane,
+use crate::ensemble::pairs::blocks::{
+    Ballot, Blocks, Contents, Joins, LANES, Lane, by_workers, sorted_by_labels, with_lane,
 };
+use crate::ensemble::pairs::majority::Majority;
 use crate::ensemble::profiles::Profiles;
 use crate::error::Result;
 use crate::run::Run;
@@ -56,27 +51,19 @@ fn compare<L: Lane, const GAPS: bool>(
 ) -> Result<Vec<Joins>> {
     let (n_blocks, r) = (blocks.n_blocks(), blocks.n_members());
     let needed: Vec<L> = (1..=r as u32).map(|h| L::count(majority.needed(h) as usize)).collect();
-    let contents = Contents::new(blocks);
-    let next = AtomicUsize::new(0);
+    let contents = &Contents::new(blocks);
     let arch = pulp::Arch::new();
-    let work = |_| {
-        let mut joins = vec![Joins::new(n_blocks * LANES); r];
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            if i >= n_blocks {
-                return Ok(joins);
-            }
-            run.tick("following the votes", i as u64, Some(n_blocks as u64))?;
-            let (contents, needed, joins) = (&contents, &needed[..], &mut joins[..]);
-            arch.dispatch(Strip::<L, GAPS> { blocks, contents, majority, needed, i, joins });
-        }
+    let new = || vec![Joins::new(n_blocks * LANES); r];
+    let visit = |joins: &mut Vec<Joins>, i: usize| {
+        run.tick("following the votes", i as u64, Some(n_blocks as u64))?;
+        let needed = &needed;
+        arch.dispatch(Strip::<L, GAPS> { blocks, contents, majority, needed, i, joins });
+        Ok(())
     };
-    let workers = run.n_threads().min(n_blocks);
-    let all = (0..workers).into_par_iter().map(work).collect::<Result<Vec<_>>>()?;
     let merge = |a: Vec<Joins>, b: Vec<Joins>| -> Vec<Joins> {
         a.into_iter().zip(b).map(|(a, b)| a.merged_with(b)).collect()
     };
-    Ok(all.into_iter().reduce(merge).expect("there is a worker"))
+    by_workers(n_blocks, run.n_threads(), new, visit, merge)
 }
 
 /// Block `i`, to be compared with itself and all that follow.
@@ -104,21 +91,11 @@ impl<L: Lane, const GAPS: bool> pulp::WithSimd for Strip<'_, L, GAPS> {
             let block = self.blocks.block(j);
             for (lane, tuple) in tuples.chunks_exact(r).enumerate() {
                 let place = self.i * LANES + lane;
-                let (mut votes, mut both) = ([L::default(); LANES], [L::default(); LANES]);
+                let mut ballot = Ballot::<L, GAPS>::new();
                 for (h, (&label, labels)) in tuple.iter().zip(block.chunks_exact(LANES)).enumerate()
                 {
-                    let known = label != L::MISSING;
-                    if known {
-                        add_equal(&mut votes, label, labels);
-                    }
-                    let joined: Lanes<bool> = if GAPS {
-                        for (both, &other) in both.iter_mut().zip(labels) {
-                            *both = both.plus(L::from(known && (other != L::MISSING)));
-                        }
-                        self.majority.joins_lanes(&votes, &both)
-                    } else {
-                        votes.map(|votes| votes >= self.needed[h])
-                    };
+                    ballot.add(label, labels);
+                    let joined = ballot.joined(self.majority, self.needed[h]);
                     self.joins[h].join(place, j * LANES, &joined);
                 }
             }

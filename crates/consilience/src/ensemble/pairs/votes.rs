@@ -79,7 +79,7 @@ impl Votes {
     }
 
     /// The share of cluster `c`, counted through all members, in one cluster of the clustering.
-    pub fn share_of(&self, c: usize, label: usize) -> f64 {
+    pub(crate) fn share_of(&self, c: usize, label: usize) -> f64 {
         self.shared[(c, label)] / self.mass[c]
     }
 
@@ -90,7 +90,7 @@ impl Votes {
     }
 
     /// The support of profile `s` for one cluster, in [0, 1].
-    pub fn support_of(&self, profiles: &Profiles, s: usize, label: usize) -> f64 {
+    pub(crate) fn support_of(&self, profiles: &Profiles, s: usize, label: usize) -> f64 {
         let (mut sum, mut votes) = (0.0, 0.0);
         profiles.for_each_entry(s, |_, c, p| {
             sum += p * self.shared[(c, label)] / self.mass[c];
@@ -105,7 +105,7 @@ impl Votes {
     /// # Panics
     ///
     /// If there is not one label a profile.
-    pub fn support_of_own(&self, profiles: &Profiles, labels: &[u32]) -> Vec<f64> {
+    pub(crate) fn support_of_own(&self, profiles: &Profiles, labels: &[u32]) -> Vec<f64> {
         assert_eq!(labels.len(), profiles.len(), "one label a profile");
         let k = self.shared.ncols();
         if !profiles.is_hard() {

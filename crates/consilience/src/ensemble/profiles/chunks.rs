@@ -13,11 +13,11 @@ const PER_PART: f64 = 0.01;
 
 /// Profiles cut into chunks of objects.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chunks {
+pub(crate) struct Chunks {
     /// The profile of every chunk, rising.
-    pub profiles: Vec<u32>,
+    pub(crate) profiles: Vec<u32>,
     /// The weight of every chunk.
-    pub weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
     /// How many objects every chunk has; 1 for a profile that came without objects.
     sizes: Vec<u32>,
 }
@@ -25,7 +25,7 @@ pub struct Chunks {
 impl Chunks {
     /// Cuts `profiles` for a partition in `k` parts. The objects of a profile share its weight
     /// evenly, and one object is never cut.
-    pub fn new(profiles: &Profiles, k: usize) -> Self {
+    pub(crate) fn new(profiles: &Profiles, k: usize) -> Self {
         let mut counts = vec![0u32; profiles.len()];
         for &s in profiles.map().iter().filter(|&&s| s != NO_PROFILE) {
             counts[s as usize] += 1;
@@ -49,24 +49,19 @@ impl Chunks {
     }
 
     /// At most how many chunks there are of `u` profiles of `n` objects.
-    pub fn most(n: usize, u: usize, k: usize) -> usize {
+    pub(crate) fn most(n: usize, u: usize, k: usize) -> usize {
         n.max(u).min(u + k.saturating_mul((1.0 / PER_PART).ceil() as usize))
     }
 
     /// The number of chunks.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.profiles.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.profiles.is_empty()
     }
 
     /// From the parts of the chunks, the heaviest part of every profile and, if some profile is in
     /// several parts, the part of every *object*, `nowhere` for those without profile. Which objects
     /// of a profile go where is drawn from `rng`: they are equal, so nothing else may tell.
-    pub fn hand_out(
+    pub(crate) fn hand_out(
         &self,
         profiles: &Profiles,
         parts: &[u32],

@@ -214,7 +214,7 @@ impl Profiles {
     }
 
     /// The weight of all profiles together.
-    pub fn total_weight(&self) -> f64 {
+    pub(crate) fn total_weight(&self) -> f64 {
         self.weights.iter().sum()
     }
 
@@ -237,13 +237,13 @@ impl Profiles {
     /// The label codes of the hard members, profile by profile, one for each hard member in turn.
     ///
     /// For kernels that compare whole tuples; others read [`clusters_into`](Self::clusters_into).
-    pub fn codes(&self) -> &Labels {
+    pub(crate) fn codes(&self) -> &Labels {
         &self.hard
     }
 
     /// The first cluster, counted through all members, of every hard member in turn: with
     /// [`codes`](Self::codes) all that is needed to visit the labels in a loop of one's own.
-    pub fn first_clusters(&self) -> &[u32] {
+    pub(crate) fn first_clusters(&self) -> &[u32] {
         &self.first_clusters
     }
 
@@ -254,7 +254,7 @@ impl Profiles {
     ///
     /// If a member is soft or `row` does not hold one entry per member.
     #[inline]
-    pub fn clusters_into(&self, s: usize, row: &mut [u32]) {
+    pub(crate) fn clusters_into(&self, s: usize, row: &mut [u32]) {
         assert!(self.is_hard(), "soft members have no single cluster");
         assert_eq!(row.len(), self.n_hard, "one entry per member");
         tally(self.n_hard);
@@ -272,24 +272,11 @@ impl Profiles {
     ///
     /// This is the fast way through many profiles: the width of the codes is looked up once.
     ///
-    /// ```
-    /// use consilience::Run;
-    /// use consilience::ensemble::{Ensemble, HardMember, Profiles};
-    /// let a = HardMember::from_integers("a", [Some(0), Some(1)]);
-    /// let b = HardMember::from_integers("b", [None, Some(9)]);
-    /// let ensemble = Ensemble::new(vec![a.into(), b.into()])?;
-    /// let profiles = Profiles::new(&ensemble, &Run::new(0))?;
-    /// let mut rows = Vec::new();
-    /// profiles.for_each_row(0..2, |_, clusters| rows.push(clusters.to_vec()));
-    /// assert_eq!(rows, [vec![0], vec![1, 2]]);
-    /// # Ok::<(), consilience::Error>(())
-    /// ```
-    ///
     /// # Panics
     ///
     /// If a member is soft.
     #[inline]
-    pub fn for_each_row(&self, rows: Range<usize>, mut visit: impl FnMut(usize, &[u32])) {
+    pub(crate) fn for_each_row(&self, rows: Range<usize>, mut visit: impl FnMut(usize, &[u32])) {
         assert!(self.is_hard(), "soft members have no single cluster");
         let r = self.n_hard;
         tally(rows.len() * r);
@@ -377,7 +364,7 @@ impl Profiles {
 
     /// Whether member `h` labels profile `s`.
     #[inline]
-    pub fn is_labelled(&self, s: usize, h: usize) -> bool {
+    pub(crate) fn is_labelled(&self, s: usize, h: usize) -> bool {
         match self.value(s, h) {
             Assignment::Label(label) => label.is_some(),
             Assignment::Memberships(row) => row.iter().any(|&p| p != 0.0),

@@ -12,7 +12,7 @@ const MOST: f64 = 20.0;
 impl Profiles {
     /// How many elite neighbours a profile has, and how far walks among them go, unless said: half the
     /// root of the number of profiles, at most 20, as Huang, Lai and Wang (2016) set both.
-    pub fn usual_walk(&self) -> usize {
+    pub(crate) fn usual_walk(&self) -> usize {
         ((self.len() as f64).sqrt() / 2.0).clamp(1.0, MOST) as usize
     }
 
@@ -30,7 +30,7 @@ impl Profiles {
     /// # Panics
     ///
     /// If `neighbours` is 0.
-    pub fn elite_walk(&self, neighbours: usize) -> Matrix {
+    pub(crate) fn elite_walk(&self, neighbours: usize) -> Matrix {
         let (u, weights) = (self.len(), self.weights());
         let co = CoAssociation::new(self);
         let mut links = Matrix::zeros(u, u);
