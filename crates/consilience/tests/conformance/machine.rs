@@ -3,7 +3,7 @@
 use consilience::consensus::{MethodInfo, Settings, Shape, combine, prepare};
 use consilience::{CancelFlag, Error, Run};
 
-use crate::order::{large, some_k, structured};
+use crate::order::{brief, large, some_k, structured};
 use crate::support::Draft;
 use crate::told::{Failure, build, ks, run};
 
@@ -54,9 +54,7 @@ pub(crate) fn threads_change_no_bit_in_large_ensembles(
     info: &'static MethodInfo,
 ) -> Result<(), Failure> {
     // What depends on threads does so from the first iteration on.
-    let iterates = info.parameters.iter().any(|parameter| parameter.name == "max_iter");
-    let settings = Settings::from_iter(iterates.then_some(("max_iter", "3")));
-    same_bits(&large(info, 0.4), info, ks(info, 4)[0], &settings)
+    same_bits(&large(info, 0.4), info, ks(info, 4)[0], &Settings::from_iter(brief(info)))
 }
 
 /// A raised flag stops the front door, and the method itself.

@@ -60,6 +60,8 @@ invariants! {
         soft_members_are_used_or_hardened,
         a_start_is_used_or_refused,
         documented_defaults_are_the_defaults,
+        documented_samples_are_drawn,
+        documented_iterations_are_run,
         unknown_parameters_and_k_of_zero_are_refused;
     sizes:
         objects_without_labels_stay_without,

@@ -79,6 +79,19 @@ pub(crate) fn fit(draft: &Draft, info: &MethodInfo, k: Option<usize>) -> Result<
     try_fit(draft, info, k, &run()).map_err(|error| Failure::Error(format!("k {k:?}: {error}")))
 }
 
+/// [`fit`] with these settings.
+pub(crate) fn fit_with(
+    draft: &Draft,
+    info: &MethodInfo,
+    k: Option<usize>,
+    settings: &Settings,
+) -> Result<Fit, Failure> {
+    let ensemble = draft.ensemble();
+    let profiles = prepare(&ensemble, info, &run())?;
+    let consensus = combine(&profiles, info.with(k, settings)?.as_ref(), None, &run())?;
+    Ok(Fit { ensemble, profiles, consensus })
+}
+
 /// A seeded run on two threads.
 pub(crate) fn run() -> Run {
     Run::new(7).threads(2)

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use consilience::consensus::{ChoosesK, MethodInfo, OnSoft, Settings, combine, prepare};
 use consilience::{Error, Observer, Run};
 
-use crate::order::{large, structured};
+use crate::order::{brief, large, structured};
 use crate::sound::sound;
 use crate::support::{Draft, partition, planted, rng};
-use crate::told::{Failure, build, ks, run, try_fit};
+use crate::told::{Failure, build, fit_with, ks, run, try_fit};
 
 /// An observer that keeps the warnings.
 #[derive(Default)]
@@ -59,7 +59,7 @@ pub(crate) fn soft_members_are_used_or_hardened(info: &'static MethodInfo) -> Re
         let answer = |ensemble: &consilience::ensemble::Ensemble, run: &Run| {
             let profiles = prepare(ensemble, info, run)?;
             let consensus = combine(&profiles, build(info, k).as_ref(), None, run)?;
-            Ok((consensus.object_labels(&profiles), consensus))
+            Ok::<_, Error>((consensus.object_labels(&profiles), consensus))
         };
         let (of_soft, of_hard) = (answer(&soft, &listening), answer(&soft.hardened(), &run()));
         let (labels, of_soft) = of_soft?;
@@ -127,29 +127,82 @@ pub(crate) fn a_start_is_used_or_refused(info: &'static MethodInfo) -> Result<()
     Ok(())
 }
 
-/// A parameter set to the value that the table calls its default changes nothing, in a small ensemble
-/// and in one where samples are drawn and iterations run out.
+/// A parameter set to the value that the table calls its default changes nothing.
 pub(crate) fn documented_defaults_are_the_defaults(
     info: &'static MethodInfo,
 ) -> Result<(), Failure> {
-    for (draft, k) in [(structured(info).remove(0), 3), (large(info, 0.9), 6)] {
-        let profiles = prepare(&draft.ensemble(), info, &run())?;
-        for k in ks(info, k) {
-            let unset = combine(&profiles, build(info, k).as_ref(), None, &run())?;
-            for parameter in info.parameters {
-                let settings = Settings::from_iter([(parameter.name, parameter.default)]);
-                let method = match info.with(k, &settings) {
-                    Ok(method) => method,
-                    // A default that depends on the data, like n / k, is told in words.
-                    Err(_) if parameter.default.parse::<f64>().is_err() => continue,
-                    Err(error) => return Err(format!("refuses its own default: {error}").into()),
-                };
-                let set = combine(&profiles, method.as_ref(), None, &run())?;
-                if set != unset {
-                    let (name, default, u) = (parameter.name, parameter.default, profiles.len());
-                    let problem = format!("{name}={default} is not the default");
-                    return Err(format!("k {k:?}, {u} profiles: {problem}").into());
-                }
+    defaults(&structured(info).remove(0), 3, info, |_| true)
+}
+
+/// The sizes of samples bind: above them the default is what is documented, and half of it is something
+/// else.
+pub(crate) fn documented_samples_are_drawn(info: &'static MethodInfo) -> Result<(), Failure> {
+    let Some(sample) = info.parameters.iter().find(|parameter| parameter.name == "sample") else {
+        return Ok(());
+    };
+    let draft = large(info, 0.4);
+    let profiles = prepare(&draft.ensemble(), info, &run())?;
+    let default: usize = sample.default().parse().map_err(|_| "the sample is no number")?;
+    if default >= profiles.len() {
+        return Err(format!("{} profiles are not more than {default}", profiles.len()).into());
+    }
+    let k = ks(info, 4)[0];
+    let answer = |sample: Option<usize>| {
+        let sample = sample.map(|sample| ("sample", sample.to_string()));
+        let brief = brief(info).into_iter().map(|(name, value)| (name, value.to_owned()));
+        let settings = brief.chain(sample).collect();
+        combine(&profiles, info.with(k, &settings)?.as_ref(), None, &run())
+    };
+    let unset = answer(None)?;
+    if answer(Some(default))? != unset {
+        return Err(format!("sample={default} is not the default").into());
+    }
+    if answer(Some(default / 2))? == unset {
+        return Err(format!("sample={} changes nothing", default / 2).into());
+    }
+    Ok(())
+}
+
+/// Iterations run out where there is nothing to find: the default is what is documented, and one is not
+/// enough.
+pub(crate) fn documented_iterations_are_run(info: &'static MethodInfo) -> Result<(), Failure> {
+    if !info.parameters.iter().any(|parameter| parameter.name == "max_iter") {
+        return Ok(());
+    }
+    let mut rng = rng(304);
+    let truth: Vec<i64> = (0..50).map(|_| rng.below(5) as i64).collect();
+    let draft = planted(&truth, 9, 0.9, &mut rng);
+    defaults(&draft, 4, info, |name| name == "max_iter")?;
+    let k = ks(info, 4)[0];
+    let one = Settings::from_iter([("max_iter", "1")]);
+    let [all, one] =
+        [Settings::default(), one].map(|settings| fit_with(&draft, info, k, &settings));
+    if all?.consensus == one?.consensus {
+        return Err("max_iter=1 changes nothing".into());
+    }
+    Ok(())
+}
+
+fn defaults(
+    draft: &Draft,
+    k: usize,
+    info: &'static MethodInfo,
+    asked: impl Fn(&str) -> bool,
+) -> Result<(), Failure> {
+    let profiles = prepare(&draft.ensemble(), info, &run())?;
+    for k in ks(info, k) {
+        let unset = combine(&profiles, build(info, k).as_ref(), None, &run())?;
+        for parameter in info.parameters.iter().filter(|parameter| asked(parameter.name)) {
+            let (name, default) = (parameter.name, parameter.default());
+            let settings = Settings::from_iter([(name, default.as_str())]);
+            let method = match info.with(k, &settings) {
+                Ok(method) => method,
+                // A default that depends on the data, like n / k, is told in words.
+                Err(_) if default.parse::<f64>().is_err() => continue,
+                Err(error) => return Err(format!("refuses its own default: {error}").into()),
+            };
+            if combine(&profiles, method.as_ref(), None, &run())? != unset {
+                return Err(format!("k {k:?}: {name}={default} is not the default").into());
             }
         }
     }

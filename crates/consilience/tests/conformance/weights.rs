@@ -1,21 +1,25 @@
 //! A weight is a number of equal objects, and only ratios of weights count.
 
-use consilience::consensus::MethodInfo;
+use consilience::consensus::{MethodInfo, Settings};
 
-use crate::order::{large, noise, of_draft, some_k, structured};
+use crate::order::{brief, noise, of_draft, sampled, some_k, structured};
 use crate::support::{Draft, rng};
-use crate::told::{Failure, fit, ks};
+use crate::told::{Failure, fit, fit_with, ks};
 
 fn scaled(draft: &Draft, factor: f64) -> Draft {
     let weights = draft.weights.clone().unwrap_or_else(|| vec![1.0; draft.n_objects()]);
     draft.clone().weighing(weights.into_iter().map(|w| w * factor).collect())
 }
 
-fn scaling(drafts: &[Draft], info: &'static MethodInfo) -> Result<(), Failure> {
+fn scaling(
+    drafts: &[Draft],
+    info: &'static MethodInfo,
+    settings: &Settings,
+) -> Result<(), Failure> {
     for (place, draft) in drafts.iter().enumerate() {
         for k in ks(info, some_k(draft, info)?) {
-            let once = fit(draft, info, k)?.told().unscaled();
-            let twice = fit(&scaled(draft, 2.0), info, k)?.told().unscaled();
+            let once = fit_with(draft, info, k, settings)?.told().unscaled();
+            let twice = fit_with(&scaled(draft, 2.0), info, k, settings)?.told().unscaled();
             once.same_as(&twice).map_err(|e| of_draft(draft, place, k, &e))?;
         }
     }
@@ -26,21 +30,21 @@ fn scaling(drafts: &[Draft], info: &'static MethodInfo) -> Result<(), Failure> {
 pub(crate) fn scaling_all_weights_changes_nothing(
     info: &'static MethodInfo,
 ) -> Result<(), Failure> {
-    scaling(&structured(info), info)
+    scaling(&structured(info), info, &Settings::default())
 }
 
 /// Doubling all weights changes nothing even where the answer hangs on a draw.
 pub(crate) fn scaling_all_weights_changes_nothing_in_noise(
     info: &'static MethodInfo,
 ) -> Result<(), Failure> {
-    scaling(&noise(info, 4000, 40), info)
+    scaling(&noise(info, 4000, 40), info, &Settings::default())
 }
 
 /// Doubling all weights changes nothing where samples are drawn.
 pub(crate) fn scaling_all_weights_changes_nothing_in_large_ensembles(
     info: &'static MethodInfo,
 ) -> Result<(), Failure> {
-    scaling(&[large(info, 0.4)], info)
+    scaling(&[sampled(info)], info, &Settings::from_iter(brief(info)))
 }
 
 /// Rows repeated and rows weighted are one ensemble, and the answer is the same, objective
