@@ -1,8 +1,8 @@
 //! The circumstances of a computation: seed, threads, memory ceiling, progress, cancelling.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ pub enum Stop {
 #[derive(Clone)]
 pub struct Run {
     seed: u64,
-    pool: Arc<rayon::ThreadPool>,
+    pool: Arc<Pool>,
     memory: u64,
     observer: Arc<dyn Observer>,
     cancel: CancelFlag,
@@ -78,7 +78,7 @@ impl Run {
     pub fn new(seed: u64) -> Self {
         Run {
             seed,
-            pool: pool(0),
+            pool: Arc::new(Pool::of(0)),
             memory: u64::MAX,
             observer: Arc::new(Silent),
             cancel: CancelFlag::default(),
@@ -88,7 +88,7 @@ impl Run {
     /// Uses `threads` threads; 0 means all cores. Results do not depend on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.pool = pool(threads);
+        self.pool = Arc::new(Pool::of(threads));
         self
     }
 
@@ -131,7 +131,7 @@ impl Run {
 
     /// How many threads work.
     pub fn n_threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.pool.get().current_num_threads()
     }
 
     /// A stream of random numbers of this run.
@@ -141,7 +141,7 @@ impl Run {
 
     /// Runs `work` on this run's threads: parallel iterators inside use them.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.pool.install(work)
+        self.pool.get().install(work)
     }
 
     /// Fails if the caller asked to stop. Every long loop calls this or [`tick`](Self::tick).
@@ -187,10 +187,25 @@ impl fmt::Debug for Run {
     }
 }
 
-fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
-    let build = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build();
-    // A machine that refuses us threads can still run on the calling one.
-    Arc::new(build(threads).or_else(|_| build(1)).expect("one thread can be started"))
+/// Threads that are started when they are first needed: a run that is set up step by step starts one
+/// set of them, and one that computes nothing starts none.
+struct Pool {
+    threads: usize,
+    started: OnceLock<rayon::ThreadPool>,
+}
+
+impl Pool {
+    fn of(threads: usize) -> Self {
+        Pool { threads, started: OnceLock::new() }
+    }
+
+    fn get(&self) -> &rayon::ThreadPool {
+        self.started.get_or_init(|| {
+            let build = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build();
+            // A machine that refuses us threads can still run on the calling one.
+            build(self.threads).or_else(|_| build(1)).expect("one thread can be started")
+        })
+    }
 }
 
 #[cfg(test)]
