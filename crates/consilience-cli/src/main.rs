@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    consilience_io::hide_reader_panics();
     match commands::run(args::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => errors::report(&error),

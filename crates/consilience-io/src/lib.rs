@@ -47,6 +47,7 @@ pub use clusterings::{ClusteringTable, read_clusterings};
 pub use consensus::{ConsensusTable, read_consensus};
 pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
+pub use guard::hide_reader_panics;
 pub use guess::Guess;
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
