@@ -112,15 +112,15 @@ pub struct MethodInfo {
     pub missing: Option<&'static str>,
     /// Whether it can start from a given clustering.
     pub takes_start: bool,
-    /// What its answer has besides labels.
-    #[serde(rename = "gives")]
-    pub offers: Offers,
     /// Its parameters besides k.
     pub parameters: &'static [ParameterInfo],
     /// Its cost in time: u profiles, r members, k clusters, K clusters of all members, t iterations.
     pub time: &'static str,
     /// Its cost in memory.
     pub memory: &'static str,
+    /// What its answer has besides labels.
+    #[serde(rename = "gives")]
+    pub offers: Offers,
     /// Makes the method from k and the settings.
     #[serde(skip)]
     pub build: fn(Option<usize>, &Settings) -> Result<Box<dyn ConsensusMethod>>,
