@@ -50,10 +50,10 @@ Examples:
   See the whole thing work, no files needed:
     consilience demo
 
-  You have data (one row an object): cluster it many times and combine:
+  You have data (one row per object): cluster it many times and combine:
     consilience run flowers.csv --id name --k 3 -o flowers-consensus
 
-  You have clusterings (one row an object, one column a clustering):
+  You have clusterings (one row per object, one column per clustering):
     consilience combine labels.csv --method scec --k 3 -o consensus.csv
 
   How well do they agree with what is known?

@@ -16,7 +16,7 @@ use super::numbers::Numbers;
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Impute, ReadOptions, market, read_table};
 
-/// The numbers of a table, one row an object, all finite.
+/// The numbers of a table, one row per object, all finite.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// All of them.
@@ -70,7 +70,7 @@ pub struct FeatureTable {
     pub ids: Option<Ids>,
     /// The features' names.
     pub columns: Vec<String>,
-    /// The features, one row an object.
+    /// The features, one row per object.
     pub values: Values,
     /// The known classes, if a column of them was named.
     pub truth: Option<HardMember>,

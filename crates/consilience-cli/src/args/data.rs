@@ -37,7 +37,7 @@ pub(crate) struct DemoArgs {
 
 /// Cluster data many times and combine the clusterings: data in, consensus out
 ///
-/// One row an object; numeric columns are features. Writes to DIR: labels.csv (the consensus:
+/// One row per object; numeric columns are features. Writes to DIR: labels.csv (the consensus:
 /// id,cluster,confidence), ensemble.parquet (the clusterings that were combined), result.json
 /// (everything about how it was found) and report.html (all of it as a page with figures).
 ///
@@ -73,7 +73,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Take the setting of a paper: defaults for the options below, which come before it
+    /// Sets defaults for the options below, as in a paper; an option you give yourself wins
     ///
     /// voting-k-means also tells how the number of clusters settles as clusterings come in: in
     /// result.json and in convergence.csv (members,clusters,pc_idx).
@@ -114,7 +114,7 @@ pub(crate) struct GenerateArgs {
     #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: PathBuf,
 
-    /// Where the ensemble goes: one row an object, one column a clustering
+    /// Where the ensemble goes: one row per object, one column per clustering
     #[arg(short, long, value_name = "ENSEMBLE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 

@@ -11,7 +11,7 @@ use super::values::metric_names;
 
 /// Combine clusterings that you already have into one
 ///
-/// One row an object, one column a clustering; labels are any text or integers, missing ones are
+/// One row per object, one column per clustering; labels are any text or integers, missing ones are
 /// empty, NA, NaN or (among integers) -1. Columns named NAME:CLUSTER hold the memberships of a soft
 /// clustering. Several files are joined on --id, or stand side by side.
 ///
@@ -66,7 +66,7 @@ pub(crate) struct CombineArgs {
     #[arg(long, value_name = "RESULT", value_hint = ValueHint::AnyPath, help_heading = CONSENSUS)]
     pub add: Option<PathBuf>,
 
-    /// Object weights: a column of the tables, or a file with one number a row
+    /// Object weights: a column of the tables, or a file with one number per row
     #[arg(long, value_name = "COL|FILE", help_heading = CONSENSUS)]
     pub weights: Option<String>,
 
@@ -91,7 +91,7 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Write the soft consensus, one row an object, one column a cluster
+    /// Write the soft consensus, one row per object, one column per cluster
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub membership: Option<PathBuf>,
 
@@ -118,7 +118,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
 
-    /// Write a row a method with its agreement (several methods)
+    /// Write one row per method with its agreement (several methods)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub leaderboard: Option<PathBuf>,
 
@@ -197,7 +197,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "NAME", value_parser = metric_names())]
     pub metric: Option<String>,
 
-    /// Object weights: a column of the table, or a file with one number a row
+    /// Object weights: a column of the table, or a file with one number per row
     #[arg(long, value_name = "COL|FILE")]
     pub weights: Option<String>,
 

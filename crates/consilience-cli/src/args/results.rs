@@ -82,7 +82,7 @@ pub(crate) struct ReplayArgs {
 
 /// Find the clusters of new objects that the same clusterings have labelled
 ///
-/// NEW is a table like that of the clusterings: one row an object, one column a clustering. Columns
+/// NEW is a table like that of the clusterings: one row per object, one column per clustering. Columns
 /// are matched by name with those of the result; others are left out, and those that are not there
 /// count as missing. An object with a known tuple of labels gets the cluster of that tuple; one with a new
 /// tuple the cluster of the nearest tuples: those that differ from it in the fewest labels, where a

@@ -33,7 +33,7 @@ pub(super) fn shown(board: &Leaderboard) -> String {
     text
 }
 
-/// Writes a row a method: its number of clusters, agreement, or why it has no answer.
+/// Writes one row per method: its number of clusters, agreement, or why it has no answer.
 pub(super) fn write(
     target: &Target,
     board: &Leaderboard,
@@ -54,7 +54,7 @@ pub(super) fn write(
     write_table(target, &columns.map(|(name, cells)| (name.to_owned(), cells)), run)
 }
 
-/// Writes the answers: a row an object, a column a method.
+/// Writes the answers: one row per object, one column per method.
 pub(super) fn write_labels(
     target: &Target,
     board: &Leaderboard,

@@ -142,7 +142,7 @@ pub(super) fn of_table(table: &RawTable, id: Option<&str>, kind: Option<Kind>) -
     found
 }
 
-/// One row an object means more rows than columns, in nearly all data.
+/// One row per object means more rows than columns, in nearly all data.
 fn transposed(table: &RawTable, data: &[&RawColumn]) -> Option<Finding> {
     let (rows, columns) = (table.rows, data.len());
     if columns < 20 || columns <= 3 * rows {
@@ -155,7 +155,7 @@ fn transposed(table: &RawTable, data: &[&RawColumn]) -> Option<Finding> {
             "transposed",
             table,
             format!(
-                "{} rows and {} columns look like a table on its side: one row an object is expected",
+                "{} rows and {} columns look like a table on its side: one row per object is expected",
                 count(rows),
                 count(columns)
             ),

@@ -111,7 +111,7 @@ impl<'a> Table<'a> {
         &self.cells[row][column][measure]
     }
 
-    /// Our figures (or the published ones) of one column and measure, one a row.
+    /// Our figures (or the published ones) of one column and measure, one per row.
     pub(crate) fn column(
         &self,
         column: usize,

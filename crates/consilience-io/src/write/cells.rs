@@ -10,7 +10,7 @@ use crate::Ids;
 use consilience::ensemble::{HardMember, NO_PROFILE};
 use consilience::linalg::Matrix;
 
-/// The cells of a column, one a row.
+/// The cells of a column, one per row.
 #[derive(Clone, Debug)]
 pub enum Cells<'a> {
     /// The numbers of this many rows, from 0.

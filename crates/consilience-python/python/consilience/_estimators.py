@@ -48,7 +48,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Parameters
         ----------
         X : (n, d) array or sparse matrix of numbers; for LabelConsensus (n, r) table of labels
-            The features of the objects; or their labels, one column a clustering, where -1, None,
+            The features of the objects; or their labels, one column per clustering, where -1, None,
             NaN and the empty text are missing.
         y : ignored
         sample_weight : (n,) array of numbers > 0, optional

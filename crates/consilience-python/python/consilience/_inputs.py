@@ -27,7 +27,7 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     Parameters
     ----------
     labels : array, table, sequence or mapping
-        An (n, r) array of integers, texts or objects, one column a clustering; a pandas, polars or
+        An (n, r) array of integers, texts or objects, one column per clustering; a pandas, polars or
         pyarrow table, or anything else with ``__arrow_c_stream__``; a sequence or iterator (or a
         mapping from names) of r clusterings, each a 1-D array of labels, an (n, k) array of
         memberships, or a fitted scikit-learn clusterer; an :class:`Ensemble`.

@@ -37,7 +37,7 @@ def read(
 ) -> Ensemble:
     """Reads clusterings from files, as the command line does.
 
-    One row an object, one column a clustering. Labels are any text or integers; missing ones are
+    One row per object, one column per clustering. Labels are any text or integers; missing ones are
     empty, NA, NaN or, among integers, -1. Columns named ``NAME:CLUSTER`` hold the memberships of a
     soft clustering.
 
@@ -49,7 +49,7 @@ def read(
     id : str, optional
         The column that identifies objects. The ensemble holds it as ``ids``.
     weights : str, optional
-        The column of object weights, or a file with one number a row.
+        The column of object weights, or a file with one number per row.
     drop : str or sequence of str, optional
         Columns that are no clusterings.
     missing : str, optional

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::run::Run;
 
-/// A table of features, one row an object.
+/// A table of features, one row per object.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'a> {
     /// All numbers are stored.

@@ -114,7 +114,7 @@ pub struct Model {
     pub features: Features,
     /// What gives the features coordinates, if the centres are in such.
     pub embedding: Option<USpecEmbedding>,
-    /// The centres, one a row. Cluster `"j"` of the member is row `j`.
+    /// The centres, one per row. Cluster `"j"` of the member is row `j`.
     pub centres: Matrix,
     /// The fuzzifier with which distances become memberships.
     pub fuzzifier: f64,

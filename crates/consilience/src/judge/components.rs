@@ -18,7 +18,7 @@ pub struct Components {
     pub scores: Matrix,
 }
 
-/// The two principal components of `data`, one row an object.
+/// The two principal components of `data`, one row per object.
 ///
 /// # Cost
 ///

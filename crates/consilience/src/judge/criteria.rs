@@ -26,6 +26,7 @@ use crate::judge::resampling::{
 };
 use crate::linalg::{Matrix, eigenvalues};
 use crate::run::Run;
+use crate::words::counted;
 
 /// Profiles that are looked at in all their pairs.
 const SAMPLE: usize = 500;
@@ -248,9 +249,27 @@ fn decide(rules: &[KRule], none: bool, (low, high): (usize, usize)) -> (usize, S
     let Some(middle) = deciding.get((deciding.len().max(1) - 1) / 2) else {
         return (low.max(1), format!("no rule finds another number from {low} to {high}"));
     };
-    let told: Vec<String> =
-        deciding.iter().map(|rule| format!("{} {}", rule.rule, rule.k)).collect();
-    (middle.k, format!("it is the median of {}", told.join(", ")))
+    (middle.k, suggested(&deciding.iter().map(|rule| rule.k).collect::<Vec<_>>()))
+}
+
+/// What the tests suggest, as a clause: "three tests suggest 2, 2 and 4 clusters".
+fn suggested(numbers: &[usize]) -> String {
+    let tests = match numbers.len() {
+        1 => "one test suggests",
+        2 => "two tests suggest",
+        _ => "three tests suggest",
+    };
+    match numbers {
+        [first, rest @ ..] if rest.iter().all(|k| k == first) => {
+            format!("{tests} {}", counted(*first, "cluster"))
+        }
+        [.., last] => {
+            let others: Vec<String> =
+                numbers[..numbers.len() - 1].iter().map(ToString::to_string).collect();
+            format!("{tests} {} and {last} clusters", others.join(", "))
+        }
+        [] => String::new(),
+    }
 }
 
 /// The number other than `recommended` that most rules say, the first of equals; not that of all
@@ -300,6 +319,14 @@ mod tests {
         let weighted = tuples.with_weights(all.weights().to_vec()).unwrap();
         let (once, each) = (criteria(&weighted, None), criteria(&three_groups(), None));
         assert_eq!((once.recommended, once.range), (each.recommended, each.range));
+    }
+
+    #[test]
+    fn suggestions_are_a_clause() {
+        assert_eq!(suggested(&[3, 3, 3]), "three tests suggest 3 clusters");
+        assert_eq!(suggested(&[2, 2, 4]), "three tests suggest 2, 2 and 4 clusters");
+        assert_eq!(suggested(&[2, 5]), "two tests suggest 2 and 5 clusters");
+        assert_eq!(suggested(&[2]), "one test suggests 2 clusters");
     }
 
     #[test]

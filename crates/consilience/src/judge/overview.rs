@@ -67,7 +67,7 @@ pub struct Border {
 }
 
 impl Overview {
-    /// Looks at the consensus `labels` of `k` clusters, one label and confidence a profile. What speaks
+    /// Looks at the consensus `labels` of `k` clusters, one label and confidence per profile. What speaks
     /// for which number of clusters is looked for unless these `criteria` of the same profiles are given.
     ///
     /// # Cost

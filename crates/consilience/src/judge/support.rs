@@ -63,13 +63,13 @@ pub struct Vote {
 }
 
 impl<'a> Support<'a> {
-    /// The votes for the consensus `labels`, one a profile, of `k` clusters.
+    /// The votes for the consensus `labels`, one per profile, of `k` clusters.
     ///
     /// # Cost
     ///
     /// Time $O(u r)$ plus sorting the cells that are not zero.
     pub fn new(profiles: &'a Profiles, labels: &'a [u32], k: usize) -> Self {
-        assert_eq!(labels.len(), profiles.len(), "one label a profile");
+        assert_eq!(labels.len(), profiles.len(), "one label per profile");
         let of_member = |h: usize| {
             let table = crate::ensemble::Contingency::of_consensus(profiles, labels, h);
             let mut cells: Vec<_> =

@@ -41,7 +41,7 @@ pub struct Tracking {
 }
 
 impl Tracking {
-    /// Tracks `profiles`, of which the consensus is `labels`, one a profile, of `k` clusters.
+    /// Tracks `profiles`, of which the consensus is `labels`, one per profile, of `k` clusters.
     ///
     /// # Cost
     ///

@@ -81,8 +81,8 @@ fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
 /// Without a second cluster every object is safe and every member far from the consensus, which says
 /// nothing.
 fn nothing_apart() -> Sentence {
-    let text = "With fewer than two clusters no object can be in doubt and no clustering agree; ask \
-                for two or more to see the best division there is.";
+    let text = "With one cluster there is nothing to compare; ask for two or more to see the best \
+                division there is.";
     Sentence { about: "Safe objects".into(), tone: Tone::Caution, text: text.to_owned() }
 }
 
@@ -253,7 +253,7 @@ mod tests {
         let (clusters, members) = (names("", 1), names("m", 6));
         let about = Circumstances { clusters: &clusters, members: &members, k_given: false };
         let said = verdict(&overview, &about);
-        assert!(said[1].text.starts_with("With fewer than two clusters"), "{}", said[1].text);
+        assert!(said[1].text.starts_with("With one cluster"), "{}", said[1].text);
         assert!(said[1..].iter().all(|sentence| !sentence.text.contains("100 %")));
     }
 

@@ -96,7 +96,7 @@ def members(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row an object.
+        One row per object.
     features : list of str
         The columns with the features: numbers, none missing. Bring them to one scale first.
     id : str or list of str, optional

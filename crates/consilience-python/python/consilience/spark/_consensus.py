@@ -153,7 +153,7 @@ def consensus(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row an object.
+        One row per object.
     labels : list of str
         The columns with the clusterings: texts, integers, whole numbers stored as floats, or booleans.
     id : str or list of str, optional
