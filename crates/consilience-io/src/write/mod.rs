@@ -4,7 +4,7 @@ mod cells;
 mod columnar;
 mod npy;
 #[cfg(test)]
-mod round_trip;
+mod tests;
 mod target;
 mod text;
 

@@ -19,7 +19,7 @@ pub mod ea;
 pub mod ecpcs;
 pub mod ecpcs_mc;
 #[cfg(test)]
-mod growth;
+mod tests;
 pub mod gwca;
 pub mod hbgf;
 pub mod hgpa;
