@@ -5,9 +5,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use consilience::consensus::Scec;
-use consilience::ensemble::{Ensemble, HardMember, Member};
-use consilience::{Result, Run};
+use consilience::{Ensemble, HardMember, Member, Result, Run, Scec};
 
 fn main() -> Result<()> {
     // The second only renames the clusters of the first; the third cannot tell two of them apart.

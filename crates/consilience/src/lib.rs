@@ -4,9 +4,7 @@
 //! nothing across clusterings; what counts is who is together with whom:
 //!
 //! ```
-//! use consilience::consensus::{Scec, Voting, method};
-//! use consilience::ensemble::Ensemble;
-//! use consilience::Run;
+//! use consilience::{Ensemble, Run, Scec, Voting, method};
 //!
 //! let ensemble = Ensemble::from_labels([[0, 0, 0, 1, 1], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])?;
 //!
@@ -65,8 +63,15 @@ mod setters;
 mod testing;
 pub mod words;
 
+pub use consensus::{
+    AnmiGreedy, Bce, BestMember, ByName, Clustering, Consensus, ConsensusMethod, Cspa, Ea, EcpcsHc,
+    EcpcsMc, Gwca, Hbgf, Hgpa, Kc, Kcc, LocalSearch, Lwea, Lwgp, METHODS, Mcla, MethodInfo, Mmec,
+    Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc, RobustClusters, Sa, Scec, Sec, Voting,
+    VotingMerging, Wct, Wmi, method,
+};
 pub use consilience_core::linalg;
 use consilience_core::{error, rng, run};
+pub use ensemble::{Ensemble, HardMember, Member, SoftMember};
 pub use error::{Asked, Error, Result};
 pub use rng::{Rng, Stream};
 pub use run::{CancelFlag, Observer, Run, Silent, Stop};

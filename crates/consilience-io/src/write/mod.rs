@@ -3,9 +3,9 @@
 mod cells;
 mod columnar;
 mod npy;
+mod target;
 #[cfg(test)]
 mod tests;
-mod target;
 mod text;
 
 use consilience::Run;

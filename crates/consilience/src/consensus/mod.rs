@@ -18,8 +18,6 @@ mod driver;
 pub mod ea;
 pub mod ecpcs;
 pub mod ecpcs_mc;
-#[cfg(test)]
-mod tests;
 pub mod gwca;
 pub mod hbgf;
 pub mod hgpa;
@@ -50,6 +48,8 @@ pub mod sec;
 mod seeds;
 mod settings;
 mod start;
+#[cfg(test)]
+mod tests;
 mod tree;
 pub mod voting;
 pub mod voting_merging;
