@@ -45,7 +45,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
     takes_start: false,
-    offers: Offers::MEMBERSHIP,
+    offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
     parameters: EcpcsMc::PARAMETERS,
     time: "O(u r^2 + T K^3 + u r k) for walks of T steps",
     memory: "O(K^2 + u k)",

@@ -48,7 +48,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
     takes_start: false,
-    offers: Offers::MEMBERSHIP,
+    offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
     parameters: Mcla::PARAMETERS,
     time: "O(u r^2 + K^2 + u r k), and the cut of a graph of K vertices",
     memory: "O(K^2 + u k)",
