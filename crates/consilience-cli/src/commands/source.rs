@@ -37,6 +37,8 @@ pub(super) struct Gathered {
 }
 
 /// Members as they were read: whole, or with equal objects merged meanwhile.
+// There is one in a run, and it is moved once.
+#[allow(clippy::large_enum_variant)]
 pub(super) enum Held {
     Whole(Ensemble),
     Merged { profiles: Profiles, tuples: Ensemble, weights: Option<Vec<f64>> },

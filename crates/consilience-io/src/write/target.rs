@@ -109,6 +109,7 @@ impl Target {
     }
 
     /// The same place; the file gets its name with the others of the stage.
+    #[must_use]
     pub fn on(mut self, stage: &Stage) -> Self {
         self.stage = Some(stage.clone());
         self

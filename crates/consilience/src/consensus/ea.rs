@@ -222,9 +222,9 @@ mod tests {
     const LINKS: [EaLink; 4] =
         [EaLink::Single, EaLink::Average, EaLink::Complete, EaLink::Weighted];
 
-    fn labels(members: &[[i64; 6]], params: Ea) -> Vec<Option<u32>> {
+    fn labels(members: &[[i64; 6]], params: &Ea) -> Vec<Option<u32>> {
         let profiles = profiles(&hard_ensemble(members));
-        let consensus = combine(&profiles, &params, None, &Run::new(0)).unwrap();
+        let consensus = combine(&profiles, params, None, &Run::new(0)).unwrap();
         consensus.object_labels(&profiles)
     }
 
@@ -234,9 +234,9 @@ mod tests {
     fn lifetime_finds_the_groups() {
         let members = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1]];
         for link in LINKS {
-            let found = labels(&members, Ea::new(link));
+            let found = labels(&members, &Ea::new(link));
             assert_eq!(found, [0, 0, 1, 1, 2, 2].map(Some), "{link:?}");
-            let two = labels(&members, Ea::new(link).k(2));
+            let two = labels(&members, &Ea::new(link).k(2));
             assert_eq!(two, [1, 1, 0, 0, 0, 0].map(Some), "{link:?}");
         }
     }

@@ -6,7 +6,7 @@ use crate::consensus::{
     ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Wish, auto,
     auto_by_wish, combine_from,
 };
-use crate::ensemble::Majority;
+use crate::ensemble::{Majority, Member};
 use crate::error::{Asked, Error, Result};
 use crate::judge::{Judgement, KCriteria, voting_convergence};
 use crate::pipeline::answer::{Answer, Scores, Seconds};
@@ -51,7 +51,7 @@ impl Request {
                 (methods, reason) = (Methods::One(found.info), Some(found.reason));
             }
         }
-        let asked = asked(&settings, &wanted, start);
+        let asked = asked(&settings, wanted, start);
         let mut built = None;
         match &methods {
             Methods::One(info) => {
@@ -81,7 +81,7 @@ impl Request {
 }
 
 /// The first thing asked for that only one method can give.
-fn asked(settings: &Settings, wanted: &Offers, start: bool) -> Option<Asked> {
+fn asked(settings: &Settings, wanted: Offers, start: bool) -> Option<Asked> {
     let all = [
         (settings.names().next().is_some(), Asked::Settings),
         (start, Asked::Start),
@@ -169,13 +169,12 @@ impl Checked {
             }
         };
         let generate = clock.elapsed().as_secs_f64();
-        let mut answer = match &self.methods {
-            Methods::Several(methods) => self.compare(methods, pool, keep, run)?,
-            _ => {
-                let choice = self.choose(&mut pool, run)?;
-                let narrowed = pool.narrowed(choice.info, keep, run)?;
-                self.fit(choice, narrowed, start, run)?
-            }
+        let mut answer = if let Methods::Several(methods) = &self.methods {
+            self.compare(methods, pool, keep, run)?
+        } else {
+            let choice = self.choose(&mut pool, run)?;
+            let narrowed = pool.narrowed(choice.info, keep, run)?;
+            self.fit(choice, narrowed, start, run)?
         };
         answer.seconds.generate = generate;
         if let Some((making, recipe, ..)) = &made {
@@ -188,7 +187,7 @@ impl Checked {
         if convergence && answer.choice.info.name == "voting" {
             let threshold = self.settings.text("threshold").map(str::parse).transpose()?;
             let threshold = threshold.unwrap_or(Majority::HALF);
-            let classes = truth.map(|truth| truth.hardened());
+            let classes = truth.map(Member::hardened);
             let (profiles, weights) = (&answer.profiles, answer.weights());
             let table = run.install(|| {
                 voting_convergence(profiles, weights, threshold, classes.as_ref(), run)
@@ -296,7 +295,7 @@ impl Checked {
         let seconds = Seconds { generate: 0.0, compress, consensus: seconds };
         let settings = self.settings.clone();
         let base = Answer::new(choice, settings, profiles, consensus, anmi);
-        Answer { clusters, ensemble, weights, members, seconds, ..base }
+        Answer { ensemble, weights, clusters, members, seconds, ..base }
     }
 }
 

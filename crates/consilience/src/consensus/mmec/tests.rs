@@ -9,7 +9,7 @@ use crate::testing::{
     Kinds, dense_incidence, ensembles, hard_ensemble, profiles, three_noisy_clusters,
 };
 
-fn fit(profiles: &Profiles, params: Mmec) -> Consensus {
+fn fit(profiles: &Profiles, params: &Mmec) -> Consensus {
     params.solve(profiles, None, &Run::new(1)).unwrap()
 }
 
@@ -68,7 +68,7 @@ proptest! {
     ) {
         let missing = if expected { MissingLabels::Expected } else { MissingLabels::Observed };
         let params = Mmec::new(k).restarts(2).tol(0.0).max_iter(50).missing(missing);
-        let trace = fit(&profiles(&ensemble), params).convergence.trace;
+        let trace = fit(&profiles(&ensemble), &params).convergence.trace;
         for pair in trace.windows(2) {
             // Rounding of sums of at most 20 terms of this size.
             prop_assert!(pair[1] >= pair[0] - 1e-12 * (1.0 + pair[0].abs()), "{trace:?}");
@@ -104,8 +104,8 @@ proptest! {
     fn weights_are_repetitions(ensemble in ensembles(Kinds { weights: false, ..Kinds::ALL }, 12, 4)) {
         let n = ensemble.n_objects();
         let doubled = ensemble.clone().with_weights(vec![2.0; n]).unwrap();
-        let one = fit(&profiles(&ensemble), Mmec::new(2));
-        let two = fit(&profiles(&doubled), Mmec::new(2));
+        let one = fit(&profiles(&ensemble), &Mmec::new(2));
+        let two = fit(&profiles(&doubled), &Mmec::new(2));
         prop_assert_eq!(one.labels, two.labels);
         let (one, two) = (one.convergence.objective.unwrap(), two.convergence.objective.unwrap());
         prop_assert!((2.0 * one - two).abs() < 1e-9 * (1.0 + two.abs()));
@@ -124,7 +124,7 @@ fn both_readings_of_missing_labels_end_at_the_same_likelihood() {
     let profiles = profiles(&Ensemble::new(members.collect()).unwrap());
     let end = |missing| {
         let params = Mmec::new(2).tol(0.0).max_iter(2000).missing(missing);
-        fit(&profiles, params).convergence.objective.unwrap()
+        fit(&profiles, &params).convergence.objective.unwrap()
     };
     let (observed, expected) = (end(MissingLabels::Observed), end(MissingLabels::Expected));
     assert!((observed - expected).abs() < 1e-6, "{observed} {expected}");

@@ -7,9 +7,9 @@ use crate::consensus::combine;
 use crate::ensemble::{Ensemble, HardMember};
 use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
-fn labels(members: &[[i64; 6]], params: VotingMerging) -> Vec<Option<u32>> {
+fn labels(members: &[[i64; 6]], params: &VotingMerging) -> Vec<Option<u32>> {
     let profiles = profiles(&hard_ensemble(members));
-    let consensus = combine(&profiles, &params, None, &Run::new(0)).unwrap();
+    let consensus = combine(&profiles, params, None, &Run::new(0)).unwrap();
     consensus.object_labels(&profiles)
 }
 
@@ -63,7 +63,7 @@ fn names_are_matched_and_votes_averaged() {
     let members = [[0, 0, 1, 1, 2, 2], [2, 2, 0, 0, 1, 1], [1, 1, 1, 0, 2, 2]];
     for matching in [Matching::Hungarian, Matching::Greedy] {
         let params = VotingMerging::new().matching(matching).k(3);
-        assert_eq!(labels(&members, params), [0, 0, 1, 1, 2, 2].map(Some));
+        assert_eq!(labels(&members, &params), [0, 0, 1, 1, 2, 2].map(Some));
     }
 }
 
@@ -72,10 +72,10 @@ fn names_are_matched_and_votes_averaged() {
 fn clusters_rarely_told_apart_are_merged() {
     let members = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 2, 1, 2], [0, 0, 1, 2, 2, 1]];
     let expected = [1, 1, 0, 0, 0, 0].map(Some);
-    assert_eq!(labels(&members, VotingMerging::new().k(2)), expected);
+    assert_eq!(labels(&members, &VotingMerging::new().k(2)), expected);
     // Each crosses over to the other by a quarter.
     let by_share = VotingMerging::new().threshold(0.2);
-    assert_eq!(labels(&members, by_share), expected);
+    assert_eq!(labels(&members, &by_share), expected);
 }
 
 #[test]
