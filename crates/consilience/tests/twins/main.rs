@@ -65,7 +65,7 @@ pub(crate) fn answer(
     let members = (0..table[0].len()).map(|h| HardMember::from_integers(h.to_string(), column(h)));
     let ensemble = Ensemble::new(members.map(Into::into).collect()).unwrap();
     let profiles = Profiles::new(&ensemble, &run).unwrap();
-    let settings = Settings::from_iter(settings.iter().copied());
+    let settings = settings.iter().copied().collect::<Settings>();
     let method = method(name).unwrap().with(k, &settings).unwrap();
     let start: Option<Vec<Option<u32>>> =
         start.map(|labels| labels.iter().copied().map(Some).collect());
