@@ -253,6 +253,11 @@ impl<'a> Solver for Problem<'a> {
         objective
     }
 
+    /// Of what $F$ could be, not of what it is: where the members tell nothing, $F$ is all rounding.
+    fn margin(&self, _: f64) -> f64 {
+        MARGIN * self.omega.iter().sum::<f64>()
+    }
+
     /// Each goes where a profile of no weight would cost least,
     ///
     /// $$ \sum_q \omega_q \Bigl( \ln n^q_c - \sum_{j \in q} p_j \ln T_{cj} \Bigr), $$

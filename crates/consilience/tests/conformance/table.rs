@@ -44,6 +44,10 @@ const ROBUST_CLUSTERS: &[(&str, &str)] = &[
         "scaling_all_weights_changes_nothing_in_noise",
         "a weight counts as so many objects, and two equal objects are a group where one is none",
     ),
+    (
+        "scaling_all_weights_changes_nothing_in_large_ensembles",
+        "a weight counts as so many objects, and two equal objects are a group where one is none",
+    ),
 ];
 
 /// Balanced cuts make parts of equal weight, whatever the members say.
