@@ -9,7 +9,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does not show panics of readers that [`guarded`] turns into errors. A program calls it once for
+/// Does not show panics of readers that `guarded` turns into errors. A program calls it once for
 /// itself; inside somebody else's process the hook is not ours to set.
 pub fn hide_reader_panics() {
     let shown = panic::take_hook();

@@ -26,15 +26,15 @@
 //!
 //! # The tour
 //!
-//! * **Clusterings in**: an [`Ensemble`](ensemble::Ensemble) of members, hard or soft, complete or with
+//! * **Clusterings in**: an [`Ensemble`] of members, hard or soft, complete or with
 //!   gaps, with weights of the objects if need be. [`generate`] makes one from data: many runs of a
 //!   [base clusterer](base) that differ by a scheme.
 //! * **Equal objects once**: objects that all members label alike are interchangeable, so each distinct
 //!   label tuple is kept once with a weight, a *profile* ([`Profiles`](ensemble::Profiles)). That is
 //!   exact, and it is why ten million objects take seconds.
-//! * **Methods**: [`METHODS`](consensus::METHODS) lists them all with their parameters, costs and
-//!   references; each has a struct of its name ([`Scec`](consensus::Scec), [`Sa`](consensus::Sa),
-//!   [`Lwea`](consensus::Lwea) and so on), whose module has its equations and says where we depart from
+//! * **Methods**: [`METHODS`] lists them all with their parameters, costs and
+//!   references; each has a struct of its name ([`Scec`], [`Sa`],
+//!   [`Lwea`] and so on), whose module has its equations and says where we depart from
 //!   its paper.
 //! * **How many clusters**: some methods find the number themselves; for the others there are
 //!   [criteria](judge::KCriteria).

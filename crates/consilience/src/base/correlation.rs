@@ -58,7 +58,7 @@ const GAIN: f64 = 1e-12;
 /// are left out of the numbering.
 ///
 /// Returns the labels, the number of sweeps, and whether the last one moved nobody. The
-/// [disagreement](Profiles::disagreement) falls with every move. For hard members.
+/// disagreement falls with every move. For hard members.
 ///
 /// # Cost
 ///

@@ -8,7 +8,7 @@
 //!
 //! Balance is part of the method: it cannot find clusters of unequal size, and it parts equal
 //! objects where that evens the sizes. Therefore heavy profiles are vertices in
-//! [chunks](crate::ensemble::Chunks), joined by the similarity they have; between chunks of weights
+//! chunks, joined by the similarity they have; between chunks of weights
 //! $w_a$ and $w_b$ an edge is $w_a w_b S_{ab}$. A cut that keeps profiles whole costs the same as in
 //! the graph of all objects.
 //!

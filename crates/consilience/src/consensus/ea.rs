@@ -6,7 +6,7 @@
 //! The distance of two objects is $1 - v_{ij} / b_{ij}$ with $v$ the members that put them together
 //! and $b$ those that label both (1 if there is none). A tree is built by single or average link
 //! (also complete and weighted link), and cut at a given number of clusters or at the one of
-//! longest [`lifetime`].
+//! longest lifetime.
 //!
 //! # Where we depart from the papers
 //!

@@ -6,7 +6,7 @@
 //!
 //! Evidence accumulation counts whether two objects share a cluster; two clusters that are nearly
 //! the same count as little as two that have nothing to do with each other. Here clusters are
-//! compared by [random walks](crate::ensemble::Profiles::walks_of_clusters) of $t$ steps among all
+//! compared by random walks of $t$ steps among all
 //! clusters of the ensemble, and two objects are as near as the clusters that they are in:
 //!
 //! $$ b_{ij} = \frac 1 r \sum_q z(C^q_i, C^q_j), \qquad z(C, C) = 1. $$

@@ -9,8 +9,7 @@
 //! 2. A walker at a cluster goes to another with a probability in proportion to the edge. From every
 //!    cluster $i$ it takes $T$ steps; its *trajectory* $Z_i$ is the row of the $T$ distributions of
 //!    where it is after 1, 2, … steps.
-//! 3. Clusters are similar as their trajectories are, by the cosine of $Z_i$ and $Z_j$
-//!    ([`walks_of_clusters`](crate::ensemble::Profiles::walks_of_clusters)). So clusters
+//! 3. Clusters are similar as their trajectories are, by the cosine of $Z_i$ and $Z_j$. So clusters
 //!    that share no object may be similar by way of others.
 //! 4. The clusters are parted in $k$ meta-clusters by the normalised cut of these similarities, and
 //!    objects go to the meta-cluster with which their mean membership is highest.

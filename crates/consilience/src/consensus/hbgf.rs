@@ -24,7 +24,7 @@
 //!
 //! With `partition` set to `cut` the graph itself is cut in parts of about equal weight, as the paper
 //! does with METIS. Clusters weigh nothing, so balance counts objects alone, and heavy profiles are
-//! [chunks](crate::ensemble::Chunks) that can part. This finds no clusters of unequal size.
+//! chunks that can part. This finds no clusters of unequal size.
 //!
 //! # Where we depart from the paper
 //!

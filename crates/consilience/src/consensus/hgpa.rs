@@ -8,7 +8,7 @@
 //! nearly whole, so the method does worst of the paper's three where members are noisy.
 //!
 //! As balance is part of the method, heavy profiles are vertices in
-//! [chunks](crate::ensemble::Chunks), so that equal objects can part.
+//! chunks, so that equal objects can part.
 //!
 //! # Where we depart from the paper
 //!

@@ -11,7 +11,7 @@
 //!
 //! Objects and clusters are the sides of a bipartite graph; an object is joined to its clusters by
 //! edges of weight $\mathrm{ECI}(c)$, and the graph is parted in $k$ by the normalised cut. As in
-//! [HBGF](crate::consensus::hbgf) this is a [transfer cut](crate::ensemble::Factor::bipartite): a
+//! [HBGF](crate::consensus::hbgf) this is a transfer cut: a
 //! $K \times K$ eigenproblem.
 //!
 //! # Where we depart from the paper

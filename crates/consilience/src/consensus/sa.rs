@@ -8,7 +8,7 @@
 //! $$ \Psi = \frac 1 r \sum_{h=1}^r A^{(h)}, \qquad A^{(h)}_{ij} = 1 \text{ iff } i \text{ and } j
 //! \text{ are in one cluster of member } h. \tag{1, 2} $$
 //!
-//! As many clusters are sought as there are [dominating eigenvalues](crate::consensus::dominating) of $\Psi$ (3),
+//! As many clusters are sought as there are dominating eigenvalues of $\Psi$ (3),
 //! and the objects are clustered [spectrally](crate::base) with $\Psi$ as affinity.
 //!
 //! # Without the matrix
