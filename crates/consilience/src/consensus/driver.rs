@@ -371,7 +371,7 @@ mod tests {
             let whole = fit("0", 2);
             assert_eq!(whole.diagnostics.get("sampled"), None, "{name}");
             let [some, all] = [&found, &whole].map(|fit| fit.convergence.objective.unwrap());
-            // That of nmfc goes on falling long after labels stand still.
+            // nmfc was 2.9 % off on this ensemble when the bound was set; why is not known.
             let near = if name == "nmfc" { 0.05 } else { 2e-3 };
             assert!((some - all).abs() < near * all.abs(), "{name}: {some} {all}");
             assert!(found.convergence.iterations <= whole.convergence.iterations, "{name}");
