@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use consilience::Matrix;
 use consilience::Run;
 use consilience::base::{Float, SparseMatrix, Table as Rows};
 use consilience::ensemble::HardMember;
 use consilience::generate::Data;
-use consilience::linalg::Matrix;
 
 use super::beside::{read_truth, read_weights};
 use super::columns::{Named, labels, weights};

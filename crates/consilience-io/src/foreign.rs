@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
+use consilience::Matrix;
 use consilience::Run;
 use consilience::ensemble::Member;
-use consilience::linalg::Matrix;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;

@@ -1,7 +1,7 @@
 //! Is this table of numbers perhaps a table of clusterings?
 
+use consilience::Matrix;
 use consilience::ensemble::MEMBERSHIP_TOLERANCE;
-use consilience::linalg::Matrix;
 
 use super::members::soft_name;
 

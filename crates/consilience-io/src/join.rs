@@ -1,7 +1,7 @@
 //! Objects of several files brought together by their identifiers.
 
+use consilience::Matrix;
 use consilience::ensemble::{Code, HardMember, Labels, Member, SoftMember};
-use consilience::linalg::Matrix;
 use hashbrown::HashTable;
 
 use super::error::{InputError, Result};

@@ -1,7 +1,7 @@
 //! From columns to clusterings, hard and soft.
 
+use consilience::Matrix;
 use consilience::ensemble::{HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, SoftMember};
-use consilience::linalg::Matrix;
 
 use super::columns::{Named, is_consensus, whole_numbers};
 use super::error::{InputError, Result};

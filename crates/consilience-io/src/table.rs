@@ -1,8 +1,8 @@
 //! A table as read from a file, before anybody asks what it means.
 
+use consilience::Matrix;
 use consilience::Run;
 use consilience::ensemble::{Code, HardMember, Labels};
-use consilience::linalg::Matrix;
 use hashbrown::HashTable;
 
 use super::error::{InputError, Place, Result};

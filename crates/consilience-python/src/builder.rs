@@ -2,8 +2,8 @@
 
 use arrow_array::RecordBatch;
 use arrow_pyarrow::FromPyArrow;
+use consilience::Matrix;
 use consilience::ensemble::{Ensemble, HardMember, Integer, LabelEncoder, Member, SoftMember};
-use consilience::linalg::Matrix;
 use consilience::{Error, Run};
 use numpy::ndarray::ArrayView1;
 use numpy::{

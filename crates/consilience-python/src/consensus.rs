@@ -106,7 +106,7 @@ fn arrays(py: Python<'_>, found: Answer) -> PyResult<Bound<'_, PyDict>> {
     answer.set_item("correspondence", correspondence.transpose()?)?;
     let merges = consensus.dendrogram.as_ref().map(|merges| {
         let rows = merges.iter().flat_map(|m| [f64::from(m.a), f64::from(m.b), m.height]);
-        let rows = consilience::linalg::Matrix::from_vec(merges.len(), 3, rows.collect());
+        let rows = consilience::Matrix::from_vec(merges.len(), 3, rows.collect());
         matrix(py, &rows)
     });
     answer.set_item("merges", merges.transpose()?)?;

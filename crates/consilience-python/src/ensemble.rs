@@ -219,7 +219,7 @@ pub(crate) fn codes<'py>(py: Python<'py>, labels: &Labels) -> Bound<'py, PyAny> 
 /// A matrix as an array.
 pub(crate) fn matrix<'py>(
     py: Python<'py>,
-    matrix: &consilience::linalg::Matrix,
+    matrix: &consilience::Matrix,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let shape = [matrix.nrows(), matrix.ncols()];
     PyArray1::from_slice(py, matrix.as_slice()).reshape(shape)

@@ -1,8 +1,8 @@
 //! Tables of features as Python gives them: arrays, or compressed rows.
 
+use consilience::Matrix;
 use consilience::base::{Float, SparseMatrix, Table};
 use consilience::generate::Data;
-use consilience::linalg::Matrix;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

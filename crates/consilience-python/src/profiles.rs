@@ -1,9 +1,9 @@
 //! The profiles that a consensus was computed on: what answers questions about it later.
 
+use consilience::Matrix;
 use consilience::consensus::Merge;
 use consilience::ensemble::{CoAssociation, Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use consilience::judge::{Nearest, scipy_linkage};
-use consilience::linalg::Matrix;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;

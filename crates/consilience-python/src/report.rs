@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use consilience::Matrix;
 use consilience::consensus::NO_CLUSTER;
 use consilience::judge::{Judgement, Partition, Scatter, Sentence};
-use consilience::linalg::Matrix;
 use consilience::pipeline::Record;
 use consilience::{Error, Run};
 use consilience_report::Subject;

@@ -1,11 +1,11 @@
 //! From a consensus to what its page shows. Nothing is computed by a method again.
 
+use consilience::Matrix;
 use consilience::consensus::NO_CLUSTER;
 use consilience::ensemble::{Contingency, NO_PROFILE};
 use consilience::judge::{
     Blocks, Judgement, KCurve, Overview, Partition, Scatter, Support, Tracking, consensus_order,
 };
-use consilience::linalg::Matrix;
 use consilience::pipeline::{AlignedRecord, Record};
 use consilience::words::{count, named};
 use consilience::{Result, Run};

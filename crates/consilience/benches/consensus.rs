@@ -19,10 +19,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use consilience::Matrix;
 use consilience::consensus::{ChoosesK, Settings, combine, method};
 use consilience::ensemble::{Ensemble, HardMember, Profiles};
-use consilience::linalg::{Matrix, product_into};
 use consilience::{Rng, Run, Stream};
+use consilience_core::linalg::product_into;
 use rayon::prelude::*;
 
 /// Objects, unless said.

@@ -7,8 +7,8 @@
 
 use std::hint::black_box;
 
+use consilience::Matrix;
 use consilience::base::{KMeansParams, Start};
-use consilience::linalg::Matrix;
 use consilience::{Rng, Run, Stream};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 

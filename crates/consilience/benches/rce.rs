@@ -9,10 +9,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use consilience::Matrix;
 use consilience::consensus::{Settings, combine, method};
 use consilience::ensemble::{Ensemble, HardMember, Profiles};
-use consilience::linalg::{Matrix, eigen, product_into};
 use consilience::{Observer, Rng, Run, Stream};
+use consilience_core::linalg::{eigen, product_into};
 
 /// Objects, unless said.
 const N: usize = 2000;

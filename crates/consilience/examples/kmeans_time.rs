@@ -12,9 +12,9 @@
 
 use std::time::Instant;
 
+use consilience::Matrix;
 use consilience::base::{FuzzyKMeansParams, KMeansParams, Start, Table};
 use consilience::generate::{Base, GenerateParams};
-use consilience::linalg::Matrix;
 use consilience::{Result, Rng, Run, Stream};
 
 fn read(path: &str, rows: usize, columns: usize) -> Matrix {

@@ -54,7 +54,7 @@ pub mod consensus;
 pub mod data;
 pub mod ensemble;
 pub mod generate;
-pub mod graph;
+mod graph;
 pub mod judge;
 pub mod metrics;
 pub mod pipeline;
@@ -69,9 +69,9 @@ pub use consensus::{
     Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc, RobustClusters, Sa, Scec, Sec, Voting,
     VotingMerging, Wct, Wmi, method,
 };
-pub use consilience_core::linalg;
-use consilience_core::{error, rng, run};
+use consilience_core::{error, linalg, rng, run};
 pub use ensemble::{Ensemble, HardMember, Member, SoftMember};
 pub use error::{Asked, Error, Result};
+pub use linalg::Matrix;
 pub use rng::{Rng, Stream};
 pub use run::{CancelFlag, Observer, Run, Silent, Stop};

@@ -6,6 +6,7 @@ macro_rules! setters {
     ($($(#[$comment:meta])* $field:ident: $value:ty,)+) => {$(
         $(#[$comment])*
         #[must_use]
+        #[allow(unreachable_pub, reason = "some parameters are for the library alone")]
         pub fn $field(mut self, $field: $value) -> Self {
             self.$field = $field;
             self

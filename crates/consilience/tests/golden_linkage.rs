@@ -1,10 +1,10 @@
 //! Dendrograms against SciPy's on the full co-association (`golden/linkage.py` made them).
 
+use consilience::Matrix;
 use consilience::Run;
 use consilience::consensus::{Settings, combine, method, prepare};
 use consilience::ensemble::{Ensemble, HardMember, Member, SoftMember};
 use consilience::judge::scipy_linkage;
-use consilience::linalg::Matrix;
 use serde_json::Value;
 
 fn list(value: &Value) -> &[Value] {

@@ -5,10 +5,10 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use consilience::Matrix;
 use consilience::consensus::Offers;
 use consilience::ensemble::NO_PROFILE;
 use consilience::judge::{coassociation, scipy_linkage};
-use consilience::linalg::Matrix;
 use consilience::pipeline::{Answer, Checked, Input, Record};
 use consilience_io::{
     Cells, Format, Ids, OutputError, Stage, Target, write_correspondences, write_matrix,

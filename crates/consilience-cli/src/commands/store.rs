@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use consilience::Error;
+use consilience::Matrix;
 use consilience::ensemble::{HardMember, Labels, Member, SoftMember};
 use consilience::generate::Data;
-use consilience::linalg::Matrix;
 use consilience::pipeline::{Recipe, Store};
 use serde_json::json;
 

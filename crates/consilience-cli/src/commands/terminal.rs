@@ -113,8 +113,8 @@ fn heatmap(blocks: &Blocks) -> String {
 
 #[cfg(test)]
 mod tests {
+    use consilience::Matrix;
     use consilience::judge::{Bin, CONFIDENCE_BARS};
-    use consilience::linalg::Matrix;
 
     use super::*;
 

@@ -5,10 +5,10 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use consilience::Matrix;
 use consilience::Run;
 use consilience::data::data_set;
 use consilience::ensemble::{HardMember, Member};
-use consilience::linalg::Matrix;
 use consilience_io::{ReadOptions, read_features};
 use flate2::read::GzDecoder;
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::Ids;
+use consilience::Matrix;
 use consilience::ensemble::{HardMember, NO_PROFILE};
-use consilience::linalg::Matrix;
 
 /// The cells of a column, one per row.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ mod target;
 mod tests;
 mod text;
 
+use consilience::Matrix;
 use consilience::Run;
 use consilience::ensemble::Member;
-use consilience::linalg::Matrix;
 
 pub use self::cells::{Cells, NamedCells};
 use self::target::gzipped;

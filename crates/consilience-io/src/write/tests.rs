@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use consilience::Matrix;
 use consilience::Run;
 use consilience::ensemble::{HardMember, LabelEncoder, Member, SoftMember};
-use consilience::linalg::Matrix;
 use proptest::prelude::*;
 
 use super::*;

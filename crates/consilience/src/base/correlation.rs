@@ -14,7 +14,7 @@ use crate::run::Run;
 /// # Cost
 ///
 /// Time $O(u k r)$ for $k$ clusters found.
-pub fn pivot(profiles: &Profiles, rng: &mut Rng, run: &Run) -> Result<Vec<u32>> {
+pub(crate) fn pivot(profiles: &Profiles, rng: &mut Rng, run: &Run) -> Result<Vec<u32>> {
     let (u, weights) = (profiles.len(), profiles.weights());
     let mut labels = vec![0; u];
     let mut left: Vec<u32> = (0..u as u32).collect();
@@ -63,7 +63,7 @@ const GAIN: f64 = 1e-12;
 /// # Cost
 ///
 /// Time $O(u k r)$ a sweep, memory $O(k K)$ with $k$ clusters.
-pub fn local_search(
+pub(crate) fn local_search(
     profiles: &Profiles,
     labels: &[u32],
     max_iter: usize,

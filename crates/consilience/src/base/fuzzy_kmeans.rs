@@ -99,16 +99,6 @@ pub struct FuzzyKMeansFit {
 }
 
 impl FuzzyKMeans {
-    /// The number of clusters.
-    pub fn k(&self) -> usize {
-        self.0.k
-    }
-
-    /// The fuzzifier.
-    pub fn m(&self) -> f64 {
-        self.0.m
-    }
-
     /// Clusters the rows of `data` from random rows of different content, drawn from `rng`.
     ///
     /// # Cost
@@ -252,7 +242,7 @@ pub(super) fn memberships_at(into: &mut [f64], m: f64) -> f64 {
 }
 
 /// The memberships of the rows of `data` in clusters with these centres, for fuzzifier `m`.
-pub fn memberships<'a, T: Float>(
+pub(crate) fn memberships<'a, T: Float>(
     data: impl Into<Table<'a, T>>,
     centres: &Matrix,
     m: f64,
@@ -275,7 +265,7 @@ pub fn memberships<'a, T: Float>(
 }
 
 /// The memberships of the rows of a sparse table, which are written out one by one.
-pub fn memberships_sparse(
+pub(crate) fn memberships_sparse(
     data: &SparseMatrix,
     centres: &Matrix,
     m: f64,

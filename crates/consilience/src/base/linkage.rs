@@ -21,7 +21,7 @@ use crate::run::Run;
 
 /// How the similarity of two groups follows from that of their items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
+pub(crate) enum Link {
     /// The mean over pairs of items (UPGMA).
     Average,
     /// The mean of the two merged groups' similarities (WPGMA).
@@ -32,7 +32,7 @@ pub enum Link {
 
 /// One merge of two groups, each named by its first item, at a similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Join {
+pub(crate) struct Join {
     /// The first item of one group, and of the merged one.
     pub a: u32,
     /// The first item of the other group; `a < b`.
@@ -42,7 +42,7 @@ pub struct Join {
 }
 
 /// Where the chain gets similarities of groups from.
-pub trait Store {
+pub(crate) trait Store {
     /// The present groups' first items, ascending.
     fn groups(&self) -> &[u32];
 
@@ -58,7 +58,7 @@ pub trait Store {
 /// # Cost
 ///
 /// At most $3u$ calls of [`Store::nearest`] and $u - 1$ of [`Store::merge`].
-pub fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
+pub(crate) fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
     let u = store.groups().len();
     let mut joins = Vec::with_capacity(u.saturating_sub(1));
     let mut chain: Vec<u32> = Vec::new();
@@ -92,7 +92,7 @@ pub fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
 
 /// The merges of single link over `u` items by Prim's algorithm; `row(i, out)` writes the
 /// similarities of item `i` to all items. Needs $O(u)$ memory and $u$ rows.
-pub fn single(u: usize, row: impl Fn(usize, &mut [f64]), run: &Run) -> Result<Vec<Join>> {
+pub(crate) fn single(u: usize, row: impl Fn(usize, &mut [f64]), run: &Run) -> Result<Vec<Join>> {
     // `best[j]` is the most similar item of the tree to item j outside it, the first of equals.
     let mut best: Vec<(f64, u32)> = vec![(f64::NEG_INFINITY, 0); u];
     let mut outside: Vec<bool> = vec![true; u];
@@ -148,7 +148,7 @@ fn in_order(mut joins: Vec<Join>) -> Vec<Join> {
 }
 
 /// The groups after the first `u - k` merges, numbered by their first items.
-pub fn cut(u: usize, joins: &[Join], k: usize) -> Vec<u32> {
+pub(crate) fn cut(u: usize, joins: &[Join], k: usize) -> Vec<u32> {
     let mut sets = UnionFind::new(u);
     for join in &joins[..u - k] {
         sets.union(join.a as usize, join.b as usize);
@@ -160,7 +160,7 @@ pub fn cut(u: usize, joins: &[Join], k: usize) -> Vec<u32> {
 ///
 /// Memory $8 u^2$ bytes; a merge and a look for the nearest take $O(u)$.
 #[derive(Clone, Debug)]
-pub struct Dense {
+pub(crate) struct Dense {
     /// Totals for average link, similarities for the others.
     values: Matrix,
     mass: Vec<f64>,
@@ -172,7 +172,7 @@ pub struct Dense {
 impl Dense {
     /// The store of items with these `weights`; `row(i, out)` writes the similarities of item `i` to
     /// all items, times `divisor` (so that votes can be given as whole numbers).
-    pub fn new(
+    pub(crate) fn new(
         weights: &[f64],
         link: Link,
         divisor: f64,
@@ -240,7 +240,7 @@ impl Store for Dense {
 /// Memory $O(u K)$ instead of $O(u^2)$; a look for the nearest costs $O(u)$ for every coordinate
 /// in which the group is not zero, which for label tuples is $r$ at first.
 #[derive(Clone, Debug)]
-pub struct Factored {
+pub(crate) struct Factored {
     /// One row a coordinate, one column a group: a look adds up whole rows.
     coordinates: Matrix,
     /// The group at each column, ascending; dead columns hold [`DEAD`].
@@ -268,7 +268,7 @@ impl Factored {
     /// The store of items with these `weights` and vectors of `dimension` coordinates;
     /// `entries(i)` lists the non-zero coordinates of item `i`. Similarities are inner products
     /// divided by `divisor`. Complete link is no inner product: only `Average` and `Weighted`.
-    pub fn new(
+    pub(crate) fn new(
         weights: &[f64],
         link: Link,
         divisor: f64,

@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use crate::base::distance::{inertia, nearest};
+use crate::base::distance::nearest;
 use crate::base::predict::{CentreFit, nearest_centres};
 use crate::base::start::{centres_at, random_rows};
 use crate::base::table::{Float, Table};
@@ -39,7 +39,7 @@ impl MacQueenParams {
     }
 
     /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<MacQueen> {
+    pub(crate) fn check(self) -> Result<MacQueen> {
         if self.k == 0 {
             return Err(Error::parameter("k", "at least 1", self.k));
         }
@@ -49,23 +49,18 @@ impl MacQueenParams {
 
 /// MacQueen's k-means with checked parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MacQueen(MacQueenParams);
+pub(crate) struct MacQueen(MacQueenParams);
 
 /// Presentations between two looks at the cancel flag.
 const BETWEEN_CHECKS: usize = 1024;
 
 impl MacQueen {
-    /// The number of centres.
-    pub fn k(&self) -> usize {
-        self.0.k
-    }
-
     /// Clusters the rows of `data`; starts and order are drawn from `rng`.
     ///
     /// # Cost
     ///
     /// Time $O(n k d)$. The pass itself runs on one thread: each step depends on the last.
-    pub fn fit<'a, T: Float>(
+    pub(crate) fn fit<'a, T: Float>(
         &self,
         data: impl Into<Table<'a, T>>,
         run: &Run,
@@ -93,8 +88,7 @@ impl MacQueen {
             );
         }
         let labels = nearest_centres(data, &centres, run)?;
-        let inertia = run.install(|| inertia(&data, None, &centres, &labels));
-        Ok(CentreFit { centres, labels, inertia })
+        Ok(CentreFit { centres, labels })
     }
 }
 

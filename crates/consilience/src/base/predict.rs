@@ -14,17 +14,15 @@ use crate::run::Run;
 
 /// What a k-means that does not settle produced, whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CentreFit {
+pub(crate) struct CentreFit {
     /// The centres, one per row.
     pub centres: Matrix,
     /// The nearest centre of every row; some centre may be nearest to none.
     pub labels: Vec<u32>,
-    /// The sum of squared distances to the nearest centre.
-    pub inertia: f64,
 }
 
 /// The nearest of `centres` for every row of `data`; the lowest index among equals.
-pub fn nearest_centres<'a, T: Float>(
+pub(crate) fn nearest_centres<'a, T: Float>(
     data: impl Into<Table<'a, T>>,
     centres: &Matrix,
     run: &Run,
@@ -70,7 +68,7 @@ pub(super) fn nearest_in_frame<T: Float>(
 }
 
 /// The nearest of `centres` for every row of a sparse table; the lowest index among equals.
-pub fn nearest_centres_sparse(
+pub(crate) fn nearest_centres_sparse(
     data: &SparseMatrix,
     centres: &Matrix,
     run: &Run,

@@ -38,10 +38,9 @@ impl std::str::FromStr for Scaling {
 
 /// A scaling fitted to a table: $x_j \mapsto (x_j - \text{shift}_j) \cdot \text{factor}_j$.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scaler {
+pub(crate) struct Scaler {
     shift: Vec<f64>,
     factor: Vec<f64>,
-    constant: Vec<usize>,
 }
 
 impl Scaler {
@@ -50,7 +49,10 @@ impl Scaler {
     /// # Errors
     ///
     /// If the table is empty or a value is not finite.
-    pub fn fit<'a, T: Float>(data: impl Into<Table<'a, T>>, scaling: Scaling) -> Result<Self> {
+    pub(crate) fn fit<'a, T: Float>(
+        data: impl Into<Table<'a, T>>,
+        scaling: Scaling,
+    ) -> Result<Self> {
         let data = data.into();
         data.check()?;
         let (n, d) = (data.nrows() as f64, data.ncols());
@@ -87,7 +89,7 @@ impl Scaler {
         if scaling != Scaling::None {
             constant.iter().for_each(|&j| factor[j] = 0.0);
         }
-        Ok(Scaler { shift, factor, constant })
+        Ok(Scaler { shift, factor })
     }
 
     /// Fits `scaling` to the columns of a sparse table, without the shift: zeros are to stay zeros, and
@@ -96,7 +98,7 @@ impl Scaler {
     /// # Errors
     ///
     /// If the table is empty or a value is not finite.
-    pub fn fit_sparse(data: &SparseMatrix, scaling: Scaling) -> Result<Self> {
+    pub(crate) fn fit_sparse(data: &SparseMatrix, scaling: Scaling) -> Result<Self> {
         data.check()?;
         let (n, d) = (data.nrows(), data.ncols());
         let mut present = vec![0usize; d];
@@ -132,7 +134,7 @@ impl Scaler {
         if scaling != Scaling::None {
             constant.iter().for_each(|&j| factor[j] = 0.0);
         }
-        Ok(Scaler { shift: vec![0.0; d], factor, constant })
+        Ok(Scaler { shift: vec![0.0; d], factor })
     }
 
     /// The scaled sparse table, not shifted.
@@ -140,15 +142,9 @@ impl Scaler {
     /// # Errors
     ///
     /// If `data` has another number of columns than the table the scaling was fitted to.
-    pub fn apply_sparse(&self, data: &SparseMatrix) -> Result<SparseMatrix> {
+    pub(crate) fn apply_sparse(&self, data: &SparseMatrix) -> Result<SparseMatrix> {
         self.check_width(data.ncols())?;
         Ok(data.scaled(&self.factor))
-    }
-
-    /// The columns that hold one value only; [`apply`](Self::apply) makes them 0, unless there is
-    /// no scaling.
-    pub fn constant_columns(&self) -> &[usize] {
-        &self.constant
     }
 
     /// The scaled table, in double precision: rounded to single it would be another.
@@ -156,7 +152,7 @@ impl Scaler {
     /// # Errors
     ///
     /// If `data` has another number of columns than the table the scaling was fitted to.
-    pub fn apply<'a, T: Float>(&self, data: impl Into<Table<'a, T>>) -> Result<Matrix> {
+    pub(crate) fn apply<'a, T: Float>(&self, data: impl Into<Table<'a, T>>) -> Result<Matrix> {
         let data = data.into();
         self.check_width(data.ncols())?;
         let mut scaled = data.to_matrix();
@@ -185,17 +181,17 @@ impl Scaler {
 mod tests {
     use super::*;
 
-    fn scaled(scaling: Scaling) -> (Vec<f64>, Vec<usize>) {
+    fn scaled(scaling: Scaling) -> Vec<f64> {
         let data = Matrix::from_vec(2, 3, vec![1.0, 0.1, -2.0, 3.0, 0.1, 6.0]);
         let scaler = Scaler::fit(&data, scaling).unwrap();
-        (scaler.apply(&data).unwrap().into_vec(), scaler.constant_columns().to_vec())
+        scaler.apply(&data).unwrap().into_vec()
     }
 
     #[test]
     fn columns_are_scaled_and_constant_ones_become_zero() {
-        assert_eq!(scaled(Scaling::ZScore), (vec![-1.0, 0.0, -1.0, 1.0, 0.0, 1.0], vec![1]));
-        assert_eq!(scaled(Scaling::MinMax), (vec![0.0, 0.0, 0.0, 1.0, 0.0, 1.0], vec![1]));
-        assert_eq!(scaled(Scaling::None), (vec![1.0, 0.1, -2.0, 3.0, 0.1, 6.0], vec![1]));
+        assert_eq!(scaled(Scaling::ZScore), [-1.0, 0.0, -1.0, 1.0, 0.0, 1.0]);
+        assert_eq!(scaled(Scaling::MinMax), [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(scaled(Scaling::None), [1.0, 0.1, -2.0, 3.0, 0.1, 6.0]);
     }
 
     #[test]
@@ -227,7 +223,6 @@ mod tests {
             for (_, scaling, _) in SCALINGS {
                 let scaler = Scaler::fit(&dense, *scaling).unwrap();
                 let of_sparse = Scaler::fit_sparse(&sparse, *scaling).unwrap();
-                proptest::prop_assert_eq!(scaler.constant_columns(), of_sparse.constant_columns());
                 let expected = scaler.apply(&dense).unwrap();
                 let found = of_sparse.apply_sparse(&sparse).unwrap().to_dense();
                 for i in 0..4 {

@@ -84,7 +84,7 @@ pub(crate) fn cost_of_order(order: usize, u: usize, k: usize) -> u64 {
 
 /// Parameters of [spectral clustering](self), not yet checked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpectralParams {
+pub(crate) struct SpectralParams {
     k: usize,
     restarts: usize,
     zero_diagonal: bool,
@@ -92,7 +92,7 @@ pub struct SpectralParams {
 
 impl SpectralParams {
     /// `k` clusters, ten starts of k-means, the diagonal kept.
-    pub fn new(k: usize) -> Self {
+    pub(crate) fn new(k: usize) -> Self {
         SpectralParams { k, restarts: 10, zero_diagonal: false }
     }
 
@@ -105,7 +105,7 @@ impl SpectralParams {
     }
 
     /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Spectral> {
+    pub(crate) fn check(self) -> Result<Spectral> {
         if self.k == 0 {
             return Err(Error::parameter("k", "at least 1", self.k));
         }
@@ -118,14 +118,14 @@ impl SpectralParams {
 
 /// Spectral clustering with checked parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spectral {
+pub(crate) struct Spectral {
     params: SpectralParams,
     limits: Limits,
 }
 
 /// The profiles as points whose nearness is their affinity.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Embedding {
+pub(crate) struct Embedding {
     /// The largest eigenvalues of $L$, from the first down; at least as many as were used.
     pub values: Vec<f64>,
     /// One row per profile, of unit length (or nought, where a profile has affinity with none), one
@@ -135,7 +135,7 @@ pub struct Embedding {
 
 /// What spectral clustering produced.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpectralFit {
+pub(crate) struct SpectralFit {
     /// The cluster of every profile, below `k`.
     pub labels: Vec<u32>,
     /// How many clusters there are: fewer than asked for only if the embedding has fewer points.
@@ -151,7 +151,7 @@ impl Spectral {
     ///
     /// For hard members $O(u r^2 + K^3)$ time and $O(K^2 + u k)$ memory where $K \le u$ and no
     /// zeroed diagonal is asked for; $u \times u$ matrices only for small $u$.
-    pub fn fit_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<SpectralFit> {
+    pub(crate) fn fit_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<SpectralFit> {
         let weights = factor.profiles().weights();
         self.cluster(weights, || self.embed_factor(factor, run), run)
     }
@@ -162,7 +162,7 @@ impl Spectral {
     /// # Cost
     ///
     /// $O(u^3)$ time at worst, three further $u \times u$ matrices.
-    pub fn fit_affinity(
+    pub(crate) fn fit_affinity(
         &self,
         affinity: Matrix,
         weights: &[f64],
@@ -178,7 +178,7 @@ impl Spectral {
     /// # Cost
     ///
     /// That of the leading eigenpairs of `gram`, of one call of `rows`, and of k-means.
-    pub fn fit_through(
+    pub(crate) fn fit_through(
         &self,
         gram: Matrix,
         rows: impl FnOnce(&Matrix) -> Matrix,
@@ -198,7 +198,7 @@ impl Spectral {
     }
 
     /// The embedding of [`fit_factor`](Self::fit_factor).
-    pub fn embed_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<Embedding> {
+    pub(crate) fn embed_factor(&self, factor: &Factor<'_>, run: &Run) -> Result<Embedding> {
         let profiles = factor.profiles();
         let (u, n_clusters, weights) = (profiles.len(), profiles.n_clusters(), profiles.weights());
         let k = self.params.k;
@@ -240,7 +240,7 @@ impl Spectral {
     }
 
     /// The embedding of [`fit_affinity`](Self::fit_affinity).
-    pub fn embed_affinity(
+    pub(crate) fn embed_affinity(
         &self,
         mut affinity: Matrix,
         weights: &[f64],
@@ -336,7 +336,7 @@ impl Spectral {
 ///
 /// All that are not nought, if $\min(u, K) \le 2048$; otherwise the largest, so many that `enough`
 /// is content with them.
-pub fn spectrum(
+pub(crate) fn spectrum(
     factor: &Factor<'_>,
     enough: impl Fn(&[f64], f64) -> bool,
     run: &Run,

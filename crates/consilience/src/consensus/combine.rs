@@ -85,7 +85,7 @@ pub fn combine(
 /// # Errors
 ///
 /// As [`combine`], and if the start is of other objects or labels none.
-pub fn combine_from(
+pub(crate) fn combine_from(
     profiles: &Profiles,
     method: &dyn ConsensusMethod,
     start: Option<Start<'_>>,

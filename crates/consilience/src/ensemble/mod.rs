@@ -14,11 +14,11 @@ mod profiles;
 
 pub(crate) use clusters::FEW_CLUSTERS;
 pub use clusters::contingency::{Cell, Contingency};
-pub use clusters::factor::Factor;
+pub(crate) use clusters::factor::Factor;
 pub use distinct::blocks::{BlockMerge, Distinct};
 pub use distinct::exact::ExactSum;
 pub use distinct::tuples::Tuples;
-pub use labels::coder::{Hashed, Integer, LabelEncoder, Numbering};
+pub use labels::coder::{Integer, LabelEncoder};
 pub use labels::collection::Ensemble;
 pub use labels::member::{HardMember, MEMBERSHIP_TOLERANCE, Member, SoftMember};
 pub(crate) use labels::member::{argmax, first_of_largest};
@@ -30,6 +30,7 @@ pub(crate) use pairs::disagreement::Crowd;
 pub use pairs::majority::Majority;
 pub(crate) use pairs::prefixes::components_of_prefixes;
 pub use pairs::votes::Votes;
+pub(crate) use profiles::ProfileMember;
 pub use profiles::canonical::Canonical;
 pub(crate) use profiles::chunks::Chunks;
 pub use profiles::moves::Parted;
@@ -37,4 +38,4 @@ pub(crate) use profiles::sample::{SAMPLE, drawn, drawn_by, drawn_for, sample};
 #[cfg(test)]
 pub(crate) use profiles::tally::tallied;
 pub(crate) use profiles::tally::tally;
-pub use profiles::{MISSING, NO_PROFILE, ProfileMember, Profiles};
+pub use profiles::{MISSING, NO_PROFILE, Profiles};

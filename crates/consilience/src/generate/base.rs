@@ -219,7 +219,10 @@ impl Base {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 (fit.centres, fit.labels)
             }
-            Base::MiniBatch(p) => p.clone().check()?.cluster(data, run, rng)?,
+            Base::MiniBatch(p) => {
+                let fit = p.clone().check()?.fit(data, run, rng)?;
+                (fit.centres, fit.labels)
+            }
             Base::USpec(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 let embedding = Some(fit.embedding);

@@ -22,7 +22,7 @@ use crate::setters::setters;
 ///
 /// ```
 /// use consilience::generate::{BaseK, GenerateParams, base, scheme};
-/// use consilience::linalg::Matrix;
+/// use consilience::Matrix;
 /// use consilience::Run;
 ///
 /// let data = Matrix::from_vec(6, 1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);

@@ -14,7 +14,7 @@ const MAX_PASSES: usize = 10;
 
 /// What a balanced partitioner answers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// The part of every vertex, below k.
     pub labels: Vec<u32>,
     /// The share of all edge weight that is cut.
@@ -27,7 +27,7 @@ pub struct Parts {
 
 impl Parts {
     /// Whether the heaviest part is heavier than was allowed.
-    pub fn violates_balance(&self) -> bool {
+    pub(crate) fn violates_balance(&self) -> bool {
         self.imbalance > self.allowed + 1e-9
     }
 }

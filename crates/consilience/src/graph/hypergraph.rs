@@ -43,7 +43,7 @@ const VERTEX_TOTAL: f64 = 1e9;
 
 /// A hypergraph with weights on vertices and edges.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hypergraph {
+pub(crate) struct Hypergraph {
     weights: Vec<u64>,
     edge_weights: Vec<u64>,
     pin_starts: Vec<usize>,
@@ -62,7 +62,7 @@ impl Hypergraph {
     /// # Panics
     ///
     /// If an edge has a vertex that is not there.
-    pub fn new(weights: &[f64], edges: &[(f64, Vec<u32>)]) -> Self {
+    pub(crate) fn new(weights: &[f64], edges: &[(f64, Vec<u32>)]) -> Self {
         let joining: Vec<_> = edges.iter().filter(|(w, pins)| *w > 0.0 && pins.len() > 1).collect();
         let of_edges: Vec<f64> = joining.iter().map(|(w, _)| *w).collect();
         let pins = joining.iter().map(|(_, pins)| pins.as_slice());
@@ -106,17 +106,12 @@ impl Hypergraph {
     }
 
     /// The number of vertices.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Whether there are no vertices.
-    pub fn is_empty(&self) -> bool {
-        self.weights.is_empty()
-    }
-
     /// The number of edges that join something.
-    pub fn n_edges(&self) -> usize {
+    pub(crate) fn n_edges(&self) -> usize {
         self.edge_weights.len()
     }
 
@@ -145,7 +140,7 @@ impl Hypergraph {
     /// # Complexity
     ///
     /// Time $O(p \log n \log k)$ for $p$ pins and $n$ vertices, memory $O(p)$.
-    pub fn partition(&self, k: usize, tolerance: f64, run: &Run) -> Result<Parts> {
+    pub(crate) fn partition(&self, k: usize, tolerance: f64, run: &Run) -> Result<Parts> {
         let mut rng = run.rng(Stream::Order);
         let balance = Balance::new(&self.weights, k, tolerance);
         let mut labels = vec![0; self.len()];

@@ -2,11 +2,11 @@
 
 mod balance;
 mod bisection;
-pub mod hypergraph;
-pub mod partition;
+pub(crate) mod hypergraph;
+pub(crate) mod partition;
 mod union_find;
 
-pub use balance::Parts;
-pub use hypergraph::Hypergraph;
-pub use partition::Graph;
-pub use union_find::UnionFind;
+pub(crate) use balance::Parts;
+pub(crate) use hypergraph::Hypergraph;
+pub(crate) use partition::Graph;
+pub(crate) use union_find::UnionFind;

@@ -22,7 +22,7 @@ const EDGE_TOTAL: f64 = 1e9;
 
 /// An undirected graph with weights on vertices and edges, as compressed rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Graph {
+pub(crate) struct Graph {
     weights: Vec<u64>,
     starts: Vec<usize>,
     neighbours: Vec<u32>,
@@ -34,7 +34,7 @@ impl Graph {
     /// weight of the edge. Rows are to be symmetric and without the vertex itself.
     ///
     /// Weights become whole numbers in proportion, edges that come to nought vanish.
-    pub fn new(weights: &[f64], rows: &[Vec<(u32, f64)>]) -> Self {
+    pub(crate) fn new(weights: &[f64], rows: &[Vec<(u32, f64)>]) -> Self {
         let sum: f64 = rows.iter().flatten().map(|&(_, e)| e).sum();
         let scale = if sum > 0.0 { EDGE_TOTAL / sum } else { 0.0 };
         let mut graph = Graph {
@@ -57,13 +57,8 @@ impl Graph {
     }
 
     /// The number of vertices.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.weights.len()
-    }
-
-    /// Whether there are no vertices.
-    pub fn is_empty(&self) -> bool {
-        self.weights.is_empty()
     }
 
     fn row(&self, v: usize) -> impl Iterator<Item = (usize, u32)> {
@@ -75,7 +70,7 @@ impl Graph {
     /// Parts the vertices in `k`, each of at most $(1 + \epsilon)$ times the mean weight with
     /// $\epsilon$ the `tolerance`, or what the heaviest vertex makes necessary, cutting edges of
     /// little weight. No part is empty if as many vertices weigh something.
-    pub fn partition(&self, k: usize, tolerance: f64, run: &Run) -> Result<Parts> {
+    pub(crate) fn partition(&self, k: usize, tolerance: f64, run: &Run) -> Result<Parts> {
         run.check()?;
         let balance = Balance::new(&self.weights, k, tolerance);
         let mut rng = run.rng(Stream::Order);

@@ -6,7 +6,7 @@
 ///
 /// A sequence of $m$ operations takes $O(m \alpha(n))$ time.
 #[derive(Clone, Debug)]
-pub struct UnionFind {
+pub(crate) struct UnionFind {
     parent: Vec<u32>,
     size: Vec<u32>,
     n_sets: usize,
@@ -14,12 +14,12 @@ pub struct UnionFind {
 
 impl UnionFind {
     /// `n` sets of one element each.
-    pub fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         UnionFind { parent: (0..n as u32).collect(), size: vec![1; n], n_sets: n }
     }
 
     /// The representative of `x`'s set.
-    pub fn find(&mut self, x: usize) -> usize {
+    pub(crate) fn find(&mut self, x: usize) -> usize {
         let mut x = x as u32;
         while self.parent[x as usize] != x {
             let grandparent = self.parent[self.parent[x as usize] as usize];
@@ -30,7 +30,7 @@ impl UnionFind {
     }
 
     /// Joins the sets of `a` and `b`; whether they were apart.
-    pub fn union(&mut self, a: usize, b: usize) -> bool {
+    pub(crate) fn union(&mut self, a: usize, b: usize) -> bool {
         let (mut a, mut b) = (self.find(a), self.find(b));
         if a == b {
             return false;
@@ -45,12 +45,12 @@ impl UnionFind {
     }
 
     /// The number of sets.
-    pub fn n_sets(&self) -> usize {
+    pub(crate) fn n_sets(&self) -> usize {
         self.n_sets
     }
 
     /// The set of every element, sets numbered from 0 in order of their first element.
-    pub fn labels(&mut self) -> Vec<u32> {
+    pub(crate) fn labels(&mut self) -> Vec<u32> {
         let n = self.parent.len();
         let mut number = vec![u32::MAX; n];
         let mut next = 0;

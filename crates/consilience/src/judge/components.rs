@@ -9,7 +9,7 @@ const CHUNK: usize = 8192;
 
 /// The two principal components of a table of features.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Components {
+pub(super) struct Components {
     /// The share of the variance that each explains; 0 where there is no second.
     pub shares: [f64; 2],
     /// The loadings, 2 × d.
@@ -27,7 +27,7 @@ pub struct Components {
 /// # Errors
 ///
 /// If the iteration fails or the run is cancelled.
-pub fn principal_components(data: &Matrix, run: &Run) -> Result<Components> {
+pub(super) fn principal_components(data: &Matrix, run: &Run) -> Result<Components> {
     let (n, d) = (data.nrows(), data.ncols());
     let mut means = vec![0.0; d];
     data.iter_rows().for_each(|row| means.iter_mut().zip(row).for_each(|(m, x)| *m += x));

@@ -27,7 +27,7 @@ const TIE: f64 = 1e-9;
 /// # Errors
 ///
 /// If the run is cancelled or the eigenvalues cannot be found.
-pub fn bipartite_eigenvalues(profiles: &Profiles, run: &Run) -> Result<Vec<f64>> {
+pub(super) fn bipartite_eigenvalues(profiles: &Profiles, run: &Run) -> Result<Vec<f64>> {
     let (u, weights) = (profiles.len(), profiles.weights());
     let sizes = profiles.cluster_weights();
     let counts = profiles.label_counts();
@@ -47,7 +47,7 @@ pub fn bipartite_eigenvalues(profiles: &Profiles, run: &Run) -> Result<Vec<f64>>
 
 /// The number in `range` after which the next of the falling `values` is smaller by most, the first
 /// of equals; `None` if the range holds none that can be looked at. Past the last value stands 0.
-pub fn largest_gap(values: &[f64], range: RangeInclusive<usize>) -> Option<usize> {
+pub(super) fn largest_gap(values: &[f64], range: RangeInclusive<usize>) -> Option<usize> {
     let value = |i: usize| values.get(i).copied().unwrap_or(0.0).max(0.0);
     let gap = |k: usize| value(k - 1) - value(k);
     let candidates = (1..=values.len()).filter(|k| range.contains(k));

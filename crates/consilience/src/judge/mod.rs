@@ -26,11 +26,9 @@ mod verdict;
 use crate::ensemble::Profiles;
 
 pub use blocks::{Bin, Blocks, cohesion, consensus_order};
-pub use components::{Components, principal_components};
 pub use convergence::voting_convergence;
 pub use criteria::{KCriteria, KRule, coassociation};
 pub use dendrogram::scipy_linkage;
-pub use eigengap::{bipartite_eigenvalues, largest_gap};
 pub use evidence::{Evidence, Structure};
 pub use judgement::{Judgement, Partition};
 pub use members::{Camp, MemberAgreement};

@@ -28,7 +28,7 @@ pub fn accuracy(table: &Contingency) -> f64 {
 /// prints two) and with clusters matched.
 ///
 /// *Degenerate cases.* As [`accuracy`]; no object labelled in both: 1.
-pub fn error_rate(table: &Contingency) -> f64 {
+pub(crate) fn error_rate(table: &Contingency) -> f64 {
     1.0 - accuracy(table)
 }
 

@@ -34,7 +34,7 @@ impl Pairs {
 ///
 /// *Degenerate cases.* A total weight of at most 1 has no pairs, so none is judged differently: 1. No
 /// object labelled in both: 0.
-pub fn rand(table: &Contingency) -> f64 {
+pub(crate) fn rand(table: &Contingency) -> f64 {
     let Pairs { both, rows, columns, all } = Pairs::of(table);
     if table.is_empty() {
         0.0

@@ -5,7 +5,7 @@ use crate::linalg::xlogx;
 
 /// The information in a table of two clusterings, in nats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Information {
+pub(crate) struct Information {
     /// $I = \sum_{cl} \frac{n_{cl}}{n} \ln \frac{n\, n_{cl}}{n_c n_l}$.
     pub mutual: f64,
     /// $H_a$, the entropy of the first clustering.
@@ -21,7 +21,7 @@ impl Information {
     /// $n H_a = f(n) - \sum f(n_c)$: for two equal clusterings the same terms are added in the same
     /// order, so $I = H_a = H_b$ to the last bit. The theorem $0 \le I \le \min(H_a, H_b)$ is then
     /// enforced against rounding.
-    pub fn of(table: &Contingency) -> Self {
+    pub(crate) fn of(table: &Contingency) -> Self {
         if table.is_empty() {
             return Information { mutual: 0.0, row_entropy: 0.0, column_entropy: 0.0 };
         }

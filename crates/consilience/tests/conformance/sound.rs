@@ -1,8 +1,8 @@
 //! What every answer must look like.
 
+use consilience::Matrix;
 use consilience::consensus::{MethodInfo, NO_CLUSTER, Offers, Value};
 use consilience::ensemble::NO_PROFILE;
-use consilience::linalg::Matrix;
 
 use crate::table::{Promise, leaves_unassigned, row};
 use crate::told::{Fit, TOLERANCE};

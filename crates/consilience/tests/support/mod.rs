@@ -4,8 +4,8 @@
 // Each test program uses its own part of this.
 #![allow(dead_code)]
 
+use consilience::Matrix;
 use consilience::ensemble::{Ensemble, HardMember, Member, SoftMember};
-use consilience::linalg::Matrix;
 use consilience::{Rng, Stream};
 
 /// An ensemble that can still be rearranged: plain columns, one a member.

@@ -26,7 +26,7 @@ use crate::base::kmeans::dense::Dense;
 use crate::base::kmeans::lloyd::{Limits, fit, fit_all};
 use crate::base::kmeans::points::Points;
 use crate::base::kmeans::sparse::Sparse;
-pub(super) use crate::base::kmeans::sparse::{inertia_of_sparse, nearest_of_sparse};
+pub(super) use crate::base::kmeans::sparse::nearest_of_sparse;
 use crate::base::sparse_matrix::SparseMatrix;
 use crate::base::start::{Rows as _, Start, centres_at, plus_plus, random_rows};
 use crate::base::table::{Float, Table, check_weights};
@@ -40,7 +40,7 @@ use crate::setters::setters;
 ///
 /// ```
 /// use consilience::base::KMeansParams;
-/// use consilience::linalg::Matrix;
+/// use consilience::Matrix;
 /// use consilience::{Run, Stream};
 ///
 /// let data = Matrix::from_vec(4, 1, vec![0.0, 1.0, 10.0, 11.0]);

@@ -219,15 +219,6 @@ pub(in crate::base) fn nearest_of_sparse(
     Ok(labels)
 }
 
-/// The sum of squared distances of all rows from the centres of these labels.
-pub(in crate::base) fn inertia_of_sparse(
-    data: &SparseMatrix,
-    centres: &Matrix,
-    labels: &[u32],
-) -> Result<f64> {
-    Ok(Sparse::new(data)?.inertia(centres, labels))
-}
-
 impl Rows for SparseMatrix {
     fn nrows(&self) -> usize {
         SparseMatrix::nrows(self)

@@ -58,7 +58,7 @@ pub use representatives::Representatives;
 ///
 /// ```
 /// use consilience::base::USpecParams;
-/// use consilience::linalg::Matrix;
+/// use consilience::Matrix;
 /// use consilience::{Run, Stream};
 ///
 /// // A disc inside a ring, which no k-means tells apart.
@@ -108,7 +108,7 @@ impl USpecParams {
     }
 
     /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<USpec> {
+    pub(crate) fn check(self) -> Result<USpec> {
         let counts = [
             ("k", self.k),
             ("representatives", self.representatives),
@@ -139,11 +139,11 @@ impl USpecParams {
 
 /// U-SPEC with checked parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct USpec(USpecParams);
+pub(crate) struct USpec(USpecParams);
 
 /// What U-SPEC produced, whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct USpecFit {
+pub(crate) struct USpecFit {
     /// The cluster of every row. There are fewer than asked for only if the rows have fewer different
     /// coordinates.
     pub labels: Vec<u32>,
@@ -156,18 +156,13 @@ pub struct USpecFit {
 }
 
 impl USpec {
-    /// The number of clusters.
-    pub fn k(&self) -> usize {
-        self.0.k
-    }
-
     /// Clusters the rows of `data`; all random draws come from `rng`.
     ///
     /// # Errors
     ///
     /// If a value is not finite, if there are fewer different rows than clusters, if it would not fit
     /// in memory, or if the run is cancelled.
-    pub fn fit<'a, T: Float>(
+    pub(crate) fn fit<'a, T: Float>(
         &self,
         data: impl Into<Table<'a, T>>,
         run: &Run,

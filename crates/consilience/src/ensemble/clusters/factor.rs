@@ -14,7 +14,7 @@ use crate::linalg::{Matrix, mirror_lower};
 /// The factor $F = \operatorname{diag}(a) H \operatorname{diag}(b)$ of an affinity $F F^T$ between
 /// profiles.
 #[derive(Clone, Debug)]
-pub struct Factor<'a> {
+pub(crate) struct Factor<'a> {
     profiles: &'a Profiles,
     rows: Vec<f64>,
     columns: Vec<f64>,

@@ -22,7 +22,7 @@ use crate::ensemble::profiles::mix;
 /// assert_eq!((names.get("y"), names.get("z")), (Some(1), None));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Numbering<T> {
+pub(crate) struct Numbering<T> {
     values: Vec<T>,
     /// Codes by the hash of their values.
     index: HashTable<u32>,
@@ -53,7 +53,7 @@ impl<T> Default for Numbering<T> {
 impl<T> Numbering<T> {
     /// The code of a value, a new one if it was not there.
     #[inline]
-    pub fn code<Q: Hashed<Owned = T> + ?Sized>(&mut self, value: &Q) -> u32
+    pub(crate) fn code<Q: Hashed<Owned = T> + ?Sized>(&mut self, value: &Q) -> u32
     where
         T: Borrow<Q>,
     {
@@ -69,7 +69,7 @@ impl<T> Numbering<T> {
     }
 
     /// The code of a value, if it is there.
-    pub fn get<Q: Hashed<Owned = T> + ?Sized>(&self, value: &Q) -> Option<u32>
+    pub(crate) fn get<Q: Hashed<Owned = T> + ?Sized>(&self, value: &Q) -> Option<u32>
     where
         T: Borrow<Q>,
     {
@@ -78,13 +78,8 @@ impl<T> Numbering<T> {
     }
 
     /// The values by code.
-    pub fn values(&self) -> &[T] {
+    pub(crate) fn values(&self) -> &[T] {
         &self.values
-    }
-
-    /// The values by code.
-    pub fn into_values(self) -> Vec<T> {
-        self.values
     }
 }
 
