@@ -21,7 +21,7 @@
 //!
 //! Time $O(t u r k)$ for $t$ sweeps; memory $O(u r + K k)$.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::{MISSING, Profiles};
@@ -40,15 +40,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "greedy one-element moves that raise the average NMI with the members",
     reference: "A. Strehl, J. Ghosh. Cluster Ensembles: A Knowledge Reuse Framework for Combining \
                 Multiple Partitions. JMLR 3, 2002.",
-    chooses_k: ChoosesK::UnlessGiven,
     soft: OnSoft::Hardens,
     missing: Some("each member counts the objects it labels"),
     takes_start: true,
-    offers: Offers::LABELS,
-    parameters: AnmiGreedy::PARAMETERS,
     time: "O(t u r k)",
     memory: "O(u r + K k)",
-    build: AnmiGreedy::of,
+    ..AnmiGreedy::DECLARED
 };
 
 params! {

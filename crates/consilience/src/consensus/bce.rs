@@ -54,7 +54,7 @@ use rayon::prelude::*;
 use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params};
 use crate::consensus::row_kmeans::{MixtureStarts, RowKMeans, Rows};
@@ -91,15 +91,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "Bayesian cluster ensembles: mixed memberships by variational inference",
     reference: "H. Wang, H. Shan, A. Banerjee. Bayesian Cluster Ensembles. Statistical Analysis and \
                 Data Mining 4(1), 2011.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("left out of the likelihood"),
     takes_start: true,
     offers: Offers::MEMBERSHIP,
-    parameters: Bce::PARAMETERS,
     time: "O(t s u r k) per restart, s sweeps per step",
     memory: "O(u (k + r) + K k)",
-    build: Bce::of,
+    ..Bce::DECLARED
 };
 
 params! {

@@ -17,7 +17,7 @@
 //!
 //! Time $O(u r^2)$, memory $O(u)$.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, NO_CLUSTER, Stop, Value};
 use crate::consensus::params::params;
 use crate::ensemble::{Profiles, first_of_largest};
@@ -31,17 +31,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "the member of highest average NMI with all members",
     reference: "A. Strehl, J. Ghosh. Cluster Ensembles: A Knowledge Reuse Framework for Combining \
                 Multiple Partitions. JMLR 3, 2002.",
-    chooses_k: ChoosesK::Always,
     soft: OnSoft::Hardens,
     missing: Some(
         "agreement counts the objects labelled in both; what it does not label stays unassigned",
     ),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: BestMember::PARAMETERS,
     time: "O(u r^2)",
     memory: "O(u)",
-    build: BestMember::of,
+    ..BestMember::DECLARED
 };
 
 params! {

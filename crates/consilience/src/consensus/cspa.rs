@@ -25,7 +25,7 @@
 use rayon::prelude::*;
 
 use crate::consensus::balanced::of_chunks;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::{Chunks, Profiles};
@@ -39,15 +39,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "similarity partitioning: the graph of co-associations cut in equal parts",
     reference: "A. Strehl, J. Ghosh. Cluster Ensembles: A Knowledge Reuse Framework for Combining \
                 Multiple Partitions. JMLR 3, 2002.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Cspa::PARAMETERS,
     time: "O(v u r) and the cut, v <= u + 100 k",
     memory: "O(v^2)",
-    build: Cspa::of,
+    ..Cspa::DECLARED
 };
 
 params! {

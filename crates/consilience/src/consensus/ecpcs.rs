@@ -31,7 +31,7 @@
 //! Time $O(u r^2 + t K^3 + u^2 K)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is
 //! small, in time $O(u^2 r)$.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
 use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
@@ -47,15 +47,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     reference: "D. Huang, C.-D. Wang, H. Peng, J.-H. Lai, C.-K. Kwoh. Enhanced Ensemble Clustering via \
                 Fast Propagation of Cluster-Wise Similarities. IEEE Transactions on Systems, Man, and \
                 Cybernetics: Systems 51(1), 2021.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Hardens,
     missing: Some("an absent label is near to none"),
-    takes_start: false,
     offers: Offers::TREE,
-    parameters: EcpcsHc::PARAMETERS,
     time: "O(u^2 K + t K^3)",
     memory: "O(K^2 + u K)",
-    build: EcpcsHc::of,
+    ..EcpcsHc::DECLARED
 };
 
 params! {

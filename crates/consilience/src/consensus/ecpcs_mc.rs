@@ -27,7 +27,7 @@
 
 use crate::base::SpectralParams;
 use crate::consensus::competition::compete;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
@@ -40,15 +40,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "meta-clustering by propagated similarities: clusters that random walks find alike are joined, and compete for the objects",
     reference: "D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh. Enhanced Ensemble Clustering via \
                 Fast Propagation of Cluster-Wise Similarities. IEEE Trans. SMC: Systems 51(1), 2021.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
-    takes_start: false,
     offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
-    parameters: EcpcsMc::PARAMETERS,
     time: "O(u r^2 + T K^3 + u r k) for walks of T steps",
     memory: "O(K^2 + u k)",
-    build: EcpcsMc::of,
+    ..EcpcsMc::DECLARED
 };
 
 params! {

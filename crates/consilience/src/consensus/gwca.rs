@@ -44,7 +44,7 @@
 use rayon::prelude::*;
 
 use crate::base::{MAX_BUILT, SpectralParams};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
 use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{Factor, Profiles};
@@ -57,15 +57,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     name: "gwca",
     title: "generalised weighted cluster aggregation: members weighted by their nearness to the consensus matrix",
     reference: "F. Wang, X. Wang, T. Li. Generalized Cluster Aggregation. IJCAI 2009.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Gwca::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k); O(t u^2 r) more for kl and exponential",
     memory: "O(K^2 + u k)",
-    build: Gwca::of,
+    ..Gwca::DECLARED
 };
 
 params! {

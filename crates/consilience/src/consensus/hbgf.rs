@@ -42,7 +42,7 @@
 
 use crate::base::{SpectralParams, spectral_cost};
 use crate::consensus::balanced::of_chunks;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{Chunks, Factor, Profiles};
@@ -56,15 +56,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "hybrid bipartite graph formulation: objects and clusters parted together by the normalised cut",
     reference: "X. Z. Fern, C. E. Brodley. Solving Cluster Ensemble Problems by Bipartite Graph \
                 Partitioning. ICML 2004.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an object is joined to the clusters that it is known to be in"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Hbgf::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: Hbgf::of,
+    ..Hbgf::DECLARED
 };
 
 params! {

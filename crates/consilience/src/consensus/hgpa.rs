@@ -27,7 +27,7 @@
 //! Time $O(v r \log v \log k)$, memory $O(v r)$ for $v \le u + 100 k$ vertices.
 
 use crate::consensus::balanced::of_chunks;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{Chunks, Profiles};
@@ -41,15 +41,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "hypergraph partitioning: equal parts that cut few clusters of the members",
     reference: "A. Strehl, J. Ghosh. Cluster Ensembles: A Knowledge Reuse Framework for Combining \
                 Multiple Partitions. JMLR 3, 2002.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Hardens,
     missing: Some("an object is in the hyperedges of the clusters it is known to be in"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Hgpa::PARAMETERS,
     time: "O(v r log v log k), v <= u + 100 k",
     memory: "O(v r)",
-    build: Hgpa::of,
+    ..Hgpa::DECLARED
 };
 
 params! {

@@ -27,7 +27,7 @@
 //! $O(K^2 + u \log k + K k)$.
 
 use crate::consensus::driver::{Effort, SAMPLE};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
 use crate::consensus::row_kmeans::{RowKMeans, Rows};
@@ -41,15 +41,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "k-means on the rows of the consensus matrix, through the Gram matrix of clusters",
     reference: "A rival in T. Li, C. Ding, M. I. Jordan. Solving Consensus and Semi-supervised \
                 Clustering Problems Using Nonnegative Matrix Factorization. ICDM 2007.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: true,
-    offers: Offers::LABELS,
-    parameters: Kc::PARAMETERS,
     time: "O(u r^2), and O(t (u r k + K^2 k)) per restart",
     memory: "O(K^2 + u log k + K k)",
-    build: Kc::of,
+    ..Kc::DECLARED
 };
 
 params! {

@@ -43,7 +43,7 @@
 use rayon::prelude::*;
 
 use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, sample, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{above, at_least, params, words};
 use crate::consensus::seeds::far_apart;
@@ -62,15 +62,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "k-means-based consensus: a utility shared with the members, maximised as k-means on their labels",
     reference: "J. Wu, H. Liu, H. Xiong, J. Cao, J. Chen. K-Means-Based Consensus Clustering: A Unified \
                 View. IEEE TKDE 27(1), 2015.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Hardens,
     missing: Some("distances are summed over the members that label an object"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Kcc::PARAMETERS,
     time: "O(t u r k)",
     memory: "O(u k + k K) per start",
-    build: Kcc::of,
+    ..Kcc::DECLARED
 };
 
 params! {

@@ -28,7 +28,7 @@
 use rayon::prelude::*;
 
 use crate::base::correlation;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
@@ -42,15 +42,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "correlation clustering by moves of one object at a time to where it disagrees least",
     reference: "A. Gionis, H. Mannila, P. Tsaparas. Clustering Aggregation. ACM Transactions on \
                 Knowledge Discovery from Data 1(1), 2007.",
-    chooses_k: ChoosesK::Always,
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
     takes_start: true,
-    offers: Offers::LABELS,
-    parameters: LocalSearch::PARAMETERS,
     time: "O(t u k r)",
     memory: "O(u + k K)",
-    build: LocalSearch::of,
+    ..LocalSearch::DECLARED
 };
 
 params! {

@@ -31,7 +31,7 @@
 //!
 //! Time $O(u r^2 + u^2 r)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is small.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, params};
 use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
@@ -45,15 +45,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "locally weighted evidence accumulation: average link, clusters weighted by their certainty",
     reference: "D. Huang, C.-D. Wang, J.-H. Lai. Locally Weighted Ensemble Clustering. IEEE Transactions \
                 on Cybernetics 48(5), 2018.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Hardens,
     missing: Some("an absent label agrees with none"),
-    takes_start: false,
     offers: Offers::TREE,
-    parameters: Lwea::PARAMETERS,
     time: "O(u^2 r)",
     memory: "O(K^2 + u K)",
-    build: Lwea::of,
+    ..Lwea::DECLARED
 };
 
 params! {

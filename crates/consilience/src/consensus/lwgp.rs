@@ -27,7 +27,7 @@
 //! Time $O(u r^2 + K^3 + u r k)$ and k-means on $u \times k$ rows; memory $O(K^2 + u k)$.
 
 use crate::base::{SpectralParams, spectral_cost};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params};
 use crate::ensemble::{Factor, Profiles};
@@ -40,17 +40,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "locally weighted graph partitioning: objects and clusters parted together, uncertain clusters counting less",
     reference: "D. Huang, C.-D. Wang, J.-H. Lai. Locally Weighted Ensemble Clustering. IEEE Trans. \
                 Cybernetics 48(5), 2018.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some(
         "an object is joined to the clusters it is known to be in; entropies are of known labels",
     ),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Lwgp::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: Lwgp::of,
+    ..Lwgp::DECLARED
 };
 
 params! {

@@ -30,7 +30,7 @@
 
 use crate::consensus::balanced::report;
 use crate::consensus::competition::compete;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, NO_CLUSTER};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
@@ -44,15 +44,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "meta-clustering: similar clusters of all members are joined, and then compete for the objects",
     reference: "A. Strehl, J. Ghosh. Cluster Ensembles: A Knowledge Reuse Framework for Combining \
                 Multiple Partitions. JMLR 3, 2002.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
-    takes_start: false,
     offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
-    parameters: Mcla::PARAMETERS,
     time: "O(u r^2 + K^2 + u r k), and the cut of a graph of K vertices",
     memory: "O(K^2 + u k)",
-    build: Mcla::of,
+    ..Mcla::DECLARED
 };
 
 params! {

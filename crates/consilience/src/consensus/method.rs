@@ -123,7 +123,35 @@ pub struct MethodInfo {
     pub offers: Offers,
     /// Makes the method from k and the settings.
     #[serde(skip)]
-    pub build: fn(Option<usize>, &Settings) -> Result<Box<dyn ConsensusMethod>>,
+    pub build: Build,
+}
+
+/// Makes a method from k and the settings.
+type Build = fn(Option<usize>, &Settings) -> Result<Box<dyn ConsensusMethod>>;
+
+impl MethodInfo {
+    /// What its parameters tell of a method, and what it is unless it says otherwise: names, costs and
+    /// what becomes of missing labels are its own to tell.
+    pub(super) const fn declared(
+        chooses_k: ChoosesK,
+        parameters: &'static [ParameterInfo],
+        build: Build,
+    ) -> Self {
+        MethodInfo {
+            name: "",
+            title: "",
+            reference: "",
+            chooses_k,
+            soft: OnSoft::Hardens,
+            missing: None,
+            takes_start: false,
+            parameters,
+            time: "",
+            memory: "",
+            offers: Offers::LABELS,
+            build,
+        }
+    }
 }
 
 /// What a method's answer has besides labels and confidence.

@@ -48,7 +48,7 @@
 use rayon::prelude::*;
 
 use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params, words};
 use crate::consensus::row_kmeans::{MixtureStarts, RowKMeans, Rows};
@@ -74,15 +74,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     name: "mmec",
     title: "mixture of multinomials over label tuples, by expectation maximisation",
     reference: "A. Topchy, A. K. Jain, W. Punch. A Mixture Model for Clustering Ensembles. SDM 2004.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("left out of the likelihood (or filled in by expectation: missing=expected)"),
     takes_start: true,
     offers: Offers::MEMBERSHIP,
-    parameters: Mmec::PARAMETERS,
     time: "O(t u r k) per restart",
     memory: "O(u (k + r) + K k)",
-    build: Mmec::of,
+    ..Mmec::DECLARED
 };
 
 params! {

@@ -59,7 +59,7 @@
 use rayon::prelude::*;
 
 use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, sample, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params, words};
 use crate::consensus::row_kmeans::{RowKMeans, Rows};
@@ -77,15 +77,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     reference: "T. Li, C. Ding, M. I. Jordan. Solving Consensus and Semi-supervised Clustering Problems \
                 Using Nonnegative Matrix Factorization. ICDM 2007. T. Li, C. Ding. Weighted Consensus \
                 Clustering. SDM 2008.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
     takes_start: true,
     offers: Offers::MEMBERSHIP,
-    parameters: Nmfc::PARAMETERS,
     time: "O(u r^2 + t u (r k + k^2) + t' (u r k + K^2 k))",
     memory: "O(K^2 + u k + K k)",
-    build: Nmfc::of,
+    ..Nmfc::DECLARED
 };
 
 params! {

@@ -320,9 +320,19 @@ macro_rules! params {
         let _ = $k;
         $name::new($($args)*)
     }};
+    (@chooses (given)) => { $crate::consensus::ChoosesK::Never };
+    (@chooses (optional)) => { $crate::consensus::ChoosesK::UnlessGiven };
+    (@chooses (none)) => { $crate::consensus::ChoosesK::Always };
     (@k (given) $own:ident) => { Some($own.k) };
     (@k (optional) $own:ident) => { $own.k };
     (@k (none) $own:ident) => { None };
+    // What the declaration says of the method, and what most methods have in common. A struct that is
+    // several methods tells of each by itself.
+    (@declared $k:tt) => {
+        pub(super) const DECLARED: $crate::consensus::MethodInfo =
+            $crate::consensus::MethodInfo::declared(params!(@chooses $k), Self::PARAMETERS, Self::of);
+    };
+    (@declared $k:tt $own:ident,) => {};
     (@setter (optional)) => {
         /// Asks for `k` clusters, at least 1, instead of as many as the method finds.
         #[must_use]
@@ -353,6 +363,8 @@ macro_rules! params {
                     default: || $text,
                 }),*
             ];
+
+            params! { @declared $k $($args)* }
 
             /// The method with its documented defaults.
             #[allow(clippy::new_without_default)]

@@ -32,7 +32,7 @@
 use rayon::prelude::*;
 
 use crate::base::correlation;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Stop, Value};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
@@ -46,15 +46,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "correlation clustering by random pivots: each takes with it what the majority puts together",
     reference: "N. Ailon, M. Charikar, A. Newman. Aggregating Inconsistent Information: Ranking and \
                 Clustering. Journal of the ACM 55(5), 2008.",
-    chooses_k: ChoosesK::Always,
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Pivot::PARAMETERS,
     time: "O(t u k r)",
     memory: "O(t u)",
-    build: Pivot::of,
+    ..Pivot::DECLARED
 };
 
 params! {

@@ -28,7 +28,7 @@
 //! Time $O(u^2 r + t u^3)$, memory six $u \times u$ matrices.
 
 use crate::base::linkage::{self, Dense, Link};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params};
 use crate::consensus::tree::cut_tree;
@@ -43,15 +43,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "probability trajectories: average link by random walks among elite neighbours",
     reference: "D. Huang, J.-H. Lai, C.-D. Wang. Robust Ensemble Clustering Using Probability \
                 Trajectories. IEEE TKDE 28(5), 2016.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
-    takes_start: false,
     offers: Offers::TREE,
-    parameters: Pta::PARAMETERS,
     time: "O(u^2 r + t u^3)",
     memory: "O(u^2): six matrices of u x u",
-    build: Pta::of,
+    ..Pta::DECLARED
 };
 
 params! {

@@ -38,7 +38,7 @@
 use rayon::prelude::*;
 
 use crate::base::{SpectralParams, cost_of_order};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
@@ -52,15 +52,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "probability trajectories: groups of equal objects and clusters parted together by the normalised cut",
     reference: "D. Huang, J.-H. Lai, C.-D. Wang. Robust Ensemble Clustering Using Probability \
                 Trajectories. IEEE TKDE 28(5), 2016.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Ptgp::PARAMETERS,
     time: "O(u^2 r + t u^3 + u K^2 + K^3)",
     memory: "O(u^2 + K^2): six matrices of u x u",
-    build: Ptgp::of,
+    ..Ptgp::DECLARED
 };
 
 params! {

@@ -29,7 +29,7 @@
 //! $O(u \log k + K k)$.
 
 use crate::consensus::driver::{Effort, SAMPLE};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params};
 use crate::consensus::row_kmeans::{RowKMeans, Rows};
@@ -42,15 +42,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     name: "qmi",
     title: "quadratic mutual information: k-means on the labels as binary columns",
     reference: "A. Topchy, A. K. Jain, W. Punch. Combining Multiple Weak Clusterings. ICDM 2003.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("a missing label counts as the mean of its columns"),
     takes_start: true,
-    offers: Offers::LABELS,
-    parameters: Qmi::PARAMETERS,
     time: "O(t u r k) per restart",
     memory: "O(u log k + K k)",
-    build: Qmi::of,
+    ..Qmi::DECLARED
 };
 
 params! {

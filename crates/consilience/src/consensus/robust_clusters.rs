@@ -18,7 +18,7 @@
 //!
 //! Time $O(u)$ for full support of complete labels, $O(u^2 r)$ otherwise; memory $O(u)$.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Diagnostics, NO_CLUSTER, Value};
 use crate::consensus::params::{above, params};
 use crate::ensemble::{CoAssociation, Profiles};
@@ -34,15 +34,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "groups that (nearly) all members agree on; the rest stays unassigned",
     reference: "P. Kellam et al. Comparing, Contrasting and Combining Clusters in Viral Gene \
                 Expression Data. IDAMAP 2001.",
-    chooses_k: ChoosesK::Always,
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: RobustClusters::PARAMETERS,
     time: "O(u) for full support of complete labels, else O(u^2 r)",
     memory: "O(u)",
-    build: RobustClusters::of,
+    ..RobustClusters::DECLARED
 };
 
 params! {

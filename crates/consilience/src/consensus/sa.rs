@@ -39,7 +39,7 @@
 
 use crate::base::{SpectralParams, cost_of_order, spectral_cost, spectrum};
 use crate::consensus::dominating::{cumulative_shares, dominating};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params};
 use crate::ensemble::{Factor, Profiles};
@@ -51,15 +51,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     name: "sa",
     title: "spectral aggregation: spectral clustering of the co-association matrix, with k from its eigenvalues",
     reference: "X. Wang, C. Yang, J. Zhou. Spectral Aggregation for Clustering Ensemble. ICPR 2008.",
-    chooses_k: ChoosesK::UnlessGiven,
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none; affinities are scaled as cosines"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Sa::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: Sa::of,
+    ..Sa::DECLARED
 };
 
 params! {

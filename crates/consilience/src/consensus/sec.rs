@@ -24,7 +24,7 @@
 //! Time $O(t u r k)$ for $t$ iterations of all starts, memory $O(u k + K k)$.
 
 use crate::consensus::driver::{Effort, SAMPLE};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
 use crate::consensus::row_kmeans::{RowKMeans, Rows};
@@ -37,15 +37,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     name: "sec",
     title: "spectral ensemble clustering: the normalised cut of the co-association matrix as weighted k-means",
     reference: "H. Liu, T. Liu, J. Wu, D. Tao, Y. Fu. Spectral Ensemble Clustering. KDD 2015.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label agrees with none"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Sec::PARAMETERS,
     time: "O(t u r k)",
     memory: "O(u k + K k)",
-    build: Sec::of,
+    ..Sec::DECLARED
 };
 
 params! {

@@ -31,7 +31,7 @@
 //! Time $O(u^2 r)$, 64 pairs at once, less where blocks of profiles have few labels in common;
 //! memory $O(u r)$. No pair is stored.
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{Parameter, Range, params};
 use crate::ensemble::{Majority, NO_PROFILE, Profiles, agreement, agreement_cost};
@@ -43,15 +43,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     name: "voting",
     title: "majority voting: components of the graph of pairs that most members join",
     reference: "A. L. N. Fred. Finding Consistent Clusters in Data Partitions. MCS 2001.",
-    chooses_k: ChoosesK::Always,
     soft: OnSoft::Hardens,
     missing: Some("a pair is judged by the members that label both"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Voting::PARAMETERS,
     time: "O(u^2 r), 64 pairs at once",
     memory: "O(u r)",
-    build: Voting::of,
+    ..Voting::DECLARED
 };
 
 params! {

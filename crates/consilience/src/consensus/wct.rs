@@ -39,7 +39,7 @@
 use rayon::prelude::*;
 
 use crate::base::SpectralParams;
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{at_least, params};
 use crate::ensemble::Profiles;
@@ -53,15 +53,11 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "link-based cluster ensemble: associations filled in by weighted connected triples, parted spectrally",
     reference: "N. Iam-On, T. Boongoen, S. Garrett, C. Price. A Link-Based Approach to the Cluster \
                 Ensemble Problem. IEEE TPAMI 33(12), 2011.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("an absent label is associated with no cluster"),
-    takes_start: false,
-    offers: Offers::LABELS,
-    parameters: Wct::PARAMETERS,
     time: "O(u r^2 + K^3 + u r k), and k-means on u rows of k numbers",
     memory: "O(K^2 + u k)",
-    build: Wct::of,
+    ..Wct::DECLARED
 };
 
 params! {

@@ -65,7 +65,7 @@ mod pairs;
 
 use crate::base::SpectralParams;
 use crate::consensus::driver::{Effort, Solver, Step, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{Parameter, Range, above, at_least, params};
 use crate::consensus::rce::learn::{Learner, Penalties};
@@ -81,15 +81,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "robust clustering ensemble: a low-rank consensus matrix cleaned of each member's errors",
     reference: "P. Zhou, L. Du, H. Wang, L. Shi, Y.-D. Shen. Learning a Robust Consensus Matrix for \
                 Clustering Ensemble via Kullback-Leibler Divergence Minimization. IJCAI 2015.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("a pair is judged by the members that label both"),
-    takes_start: false,
     offers: Offers { affinity: true, ..Offers::LABELS },
-    parameters: Rce::PARAMETERS,
     time: "O(t u^3 + u^2 r), soft members O(t u^2 K) more",
     memory: "O(u^2): six matrices of u x u",
-    build: Rce::of,
+    ..Rce::DECLARED
 };
 
 params! {

@@ -52,7 +52,7 @@ use rayon::prelude::*;
 
 use crate::base::SpectralParams;
 use crate::consensus::driver::{Effort, Solver, Step, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
@@ -66,15 +66,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "robust multi-view spectral clustering: a low-rank random walk less each member's sparse errors",
     reference: "R. Xia, Y. Pan, L. Du, J. Yin. Robust Multi-View Spectral Clustering via Low-Rank and \
                 Sparse Decomposition. AAAI 2014.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("where a member is silent, an object stays with its equals"),
-    takes_start: false,
     offers: Offers { affinity: true, ..Offers::LABELS },
-    parameters: Rmsc::PARAMETERS,
     time: "O(t (u^3 + u^2 r))",
     memory: "O(u^2 r): r + 12 matrices of u x u",
-    build: Rmsc::of,
+    ..Rmsc::DECLARED
 };
 
 params! {

@@ -50,7 +50,7 @@ mod problem;
 mod update;
 
 use crate::consensus::driver::{Effort, STATES_HELD, Solver, Step, solve};
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
@@ -67,15 +67,13 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "soft correspondence: a soft consensus and each member's correspondence with it",
     reference: "B. Long, Z. Zhang, P. S. Yu. Combining Multiple Clusterings by Soft \
                 Correspondence. ICDM 2005.",
-    chooses_k: ChoosesK::Never,
     soft: OnSoft::Uses,
     missing: Some("uniform over the member's clusters (as in the paper), or ignored"),
     takes_start: true,
     offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
-    parameters: Scec::PARAMETERS,
     time: "O(u r^2 + t K^2 k) or O(t u r k), whichever is less",
     memory: "O(u k + K k), and at most 2 u r numbers more",
-    build: Scec::of,
+    ..Scec::DECLARED
 };
 
 params! {

@@ -35,7 +35,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::consensus::method::{ChoosesK, ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
+use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Convergence, Diagnostics, Stop, Value};
 use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{FEW_CLUSTERS, ProfileMember, Profiles, argmax};
@@ -50,15 +50,12 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     title: "members vote in turn on soft memberships; clusters rarely told apart are merged",
     reference: "E. Dimitriadou, A. Weingessel, K. Hornik. Voting-Merging: An Ensemble Method for \
                 Clustering. ICANN 2001.",
-    chooses_k: ChoosesK::UnlessGiven,
     soft: OnSoft::Uses,
     missing: Some("a member votes on the objects it labels"),
-    takes_start: false,
     offers: Offers::MEMBERSHIP,
-    parameters: VotingMerging::PARAMETERS,
     time: "O(u r^2 + u k^2), and O(K^2 + r k^3) a restart; with missing labels O(u r k + r k^3)",
     memory: "O(u k + K^2)",
-    build: VotingMerging::of,
+    ..VotingMerging::DECLARED
 };
 
 params! {
