@@ -5,17 +5,23 @@
 #![allow(clippy::inline_always)]
 
 pub(crate) mod correlation;
+mod dendrogram;
 mod distance;
+mod distinct_rows;
 mod exact_sum;
 mod fuzzy_kmeans;
 mod fuzzy_lanes;
+mod genie;
+mod kdtree;
 mod kmeans;
 pub(crate) mod linkage;
 mod macqueen;
 mod minibatch;
+mod neighbours;
 mod panels;
 mod predict;
 mod scale;
+mod spanning_tree;
 mod sparse_matrix;
 mod spectral;
 mod start;
@@ -23,15 +29,19 @@ mod stats;
 mod table;
 mod uspec;
 
+pub use dendrogram::{Dendrogram, Merge};
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams};
 pub(crate) use fuzzy_kmeans::{memberships, memberships_sparse};
+pub use genie::{Genie, GenieParams, single_link};
 pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::MacQueenParams;
 pub use minibatch::MiniBatchParams;
+pub use neighbours::{NearestRow, Neighbours};
 pub(crate) use predict::{nearest_centres, nearest_centres_sparse};
 pub(crate) use scale::Scaler;
 pub use scale::{SCALINGS, Scaling};
+pub use spanning_tree::{Edge, SpanningTree};
 pub use sparse_matrix::SparseMatrix;
 pub(crate) use spectral::{MAX_BUILT, cost_of_order, spectral_cost};
 pub(crate) use spectral::{SpectralParams, spectrum};

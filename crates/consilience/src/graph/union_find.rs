@@ -29,6 +29,12 @@ impl UnionFind {
         x as usize
     }
 
+    /// How many elements `x`'s set has.
+    pub fn size(&mut self, x: usize) -> u32 {
+        let root = self.find(x);
+        self.size[root]
+    }
+
     /// Joins the sets of `a` and `b`; whether they were apart.
     pub(crate) fn union(&mut self, a: usize, b: usize) -> bool {
         let (mut a, mut b) = (self.find(a), self.find(b));
@@ -77,7 +83,7 @@ mod tests {
         assert!(sets.union(3, 1));
         assert!(sets.union(4, 3));
         assert!(!sets.union(1, 4));
-        assert_eq!(sets.n_sets(), 3);
+        assert_eq!((sets.n_sets(), sets.size(1), sets.size(0)), (3, 3, 1));
         assert_eq!(sets.labels(), [0, 1, 2, 1, 1]);
     }
 }
