@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test wheel examples doc browser-test bench bench-kernels reproduce reproduce-quick deny clean
+.PHONY: demo test needs lint rust-test python-test wheel examples doc browser-test bench bench-kernels accuracy reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -92,6 +92,16 @@ bench: wheel
 ## Ratios of our own kernels against straightforward versions and against each other.
 bench-kernels:
 	$(CARGO) bench --workspace
+
+## How good the default is beside the peers, on sets with known clusters; QUICK=1 for a short one. DATA is the
+## folder with the labelled sets; what it does not have is left out.
+ACCURACY_HOME := $(TARGET)/accuracy
+accuracy: wheel
+	test -d $(ACCURACY_HOME)/venv || $(PYTHON) -m venv $(ACCURACY_HOME)/venv
+	$(ACCURACY_HOME)/venv/bin/pip install --quiet --requirement benches/accuracy/requirements.txt
+	$(ACCURACY_HOME)/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
+	$(ACCURACY_HOME)/venv/bin/python benches/accuracy/run.py $(if $(QUICK),--quick) --again ours --data $(DATA) \
+	    --output $(ACCURACY_HOME)/accuracy.json
 
 ## The papers' experiments, all of them (hours); DATA is the folder with their data sets.
 DATA ?= data
