@@ -4,6 +4,7 @@
 // that `pulp::Arch::dispatch` runs.
 #![allow(clippy::inline_always)]
 
+mod components;
 pub(crate) mod correlation;
 mod dendrogram;
 mod distance;
@@ -30,6 +31,7 @@ mod table;
 mod uspec;
 
 pub use dendrogram::{Dendrogram, Merge};
+pub(crate) use components::principal_components;
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams};
 pub(crate) use fuzzy_kmeans::{memberships, memberships_sparse};
 pub use genie::{Genie, GenieParams, single_link};

@@ -6,7 +6,6 @@
 //! [`Partition`].
 
 mod blocks;
-mod components;
 mod convergence;
 mod criteria;
 mod dendrogram;

@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Float, Table};
+use crate::base::{Float, Table, principal_components};
 use crate::error::Result;
-use crate::judge::components::principal_components;
 use crate::linalg::Matrix;
 use crate::run::Run;
 use crate::words::named;
@@ -56,7 +55,7 @@ impl Scatter {
         let rows = some(values.nrows(), COMPUTED);
         let chosen = values.select_rows(&rows);
         let chosen = Table::new(rows.len(), values.ncols(), &chosen).to_matrix();
-        let found = principal_components(&scaled(&chosen)?, run)?;
+        let found = principal_components(&scaled(&chosen)?, 2, run)?;
         let shown = some(rows.len(), SHOWN);
         let column = |j: usize| shown.iter().map(move |&i| (i, j));
         let bounds = [0, 1].map(|j| {
