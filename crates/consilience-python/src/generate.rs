@@ -1,9 +1,9 @@
 //! Ensembles from tables of features.
 
 use consilience::Run;
-use consilience::base::{Representatives, USpecEmbedding};
+use consilience::base::{Covariance, GmmModel, Representatives, USpecEmbedding};
 use consilience::ensemble::{Ensemble, HardMember, Member};
-use consilience::generate::{BaseK, Features, GenerateParams, Model, base, scheme};
+use consilience::generate::{BaseK, Features, Fitted, GenerateParams, Model, base, scheme};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -70,9 +70,55 @@ type EmbeddingState<'py> = (
     PyReadonlyArray2<'py, f64>,
 );
 
-/// A model as it is pickled: features, embedding, centres, fuzzifier, number of features.
-type ModelState<'py> =
-    (Bound<'py, PyAny>, Option<EmbeddingState<'py>>, PyReadonlyArray2<'py, f64>, f64, usize);
+/// What labels rows as it is pickled, told apart by how many things it is.
+#[derive(FromPyObject)]
+enum FittedState<'py> {
+    /// Centres, fuzzifier.
+    Centres(PyReadonlyArray2<'py, f64>, f64),
+    /// Embedding, centres, fuzzifier.
+    Embedded(EmbeddingState<'py>, PyReadonlyArray2<'py, f64>, f64),
+    /// Kind of covariances, means, weights, factors of precisions.
+    Mixture(
+        String,
+        PyReadonlyArray2<'py, f64>,
+        PyReadonlyArray1<'py, f64>,
+        PyReadonlyArray1<'py, f64>,
+    ),
+}
+
+/// A model as it is pickled: features, what labels rows, number of features.
+type ModelState<'py> = (Bound<'py, PyAny>, FittedState<'py>, usize);
+
+/// What was pickled, for tables of `width` columns.
+fn fitted(state: FittedState<'_>, width: usize) -> PyResult<Fitted> {
+    let fits = |centres: &PyReadonlyArray2<'_, f64>, width: usize| {
+        let centres = to_matrix(centres);
+        if centres.ncols() != width || centres.nrows() == 0 {
+            return Err(PyValueError::new_err("the centres do not fit to the features"));
+        }
+        Ok(centres)
+    };
+    Ok(match state {
+        FittedState::Centres(centres, fuzzifier) => {
+            Fitted::Centres { centres: fits(&centres, width)?, fuzzifier }
+        }
+        FittedState::Embedded(state, centres, fuzzifier) => {
+            let embedding = embedding(state, width)?;
+            let centres = fits(&centres, embedding.width())?;
+            Fitted::Embedded { embedding, centres, fuzzifier }
+        }
+        FittedState::Mixture(kind, means, weights, factors) => {
+            let kinds = [Covariance::Full, Covariance::Tied, Covariance::Diagonal];
+            let kind = kinds.into_iter().find(|known| format!("{known:?}") == kind);
+            let kind =
+                kind.ok_or_else(|| PyValueError::new_err("an unknown kind of covariance"))?;
+            let list = |values: PyReadonlyArray1<'_, f64>| values.as_array().to_vec();
+            let means = fits(&means, width)?;
+            let model = GmmModel::from_factors(kind, means, list(weights), list(factors));
+            Fitted::Mixture(model.map_err(to_python)?)
+        }
+    })
+}
 
 /// The embedding that was pickled, for tables of `width` columns.
 fn embedding(state: EmbeddingState<'_>, width: usize) -> PyResult<USpecEmbedding> {
@@ -168,21 +214,31 @@ impl Models {
                 }
                 Features::Projection(directions) => matrix(py, directions)?.into_any(),
             };
-            let embedding = match &model.embedding {
-                None => None,
-                Some(embedding) => {
+            let list = |values: &[f64]| PyArray1::from_slice(py, values);
+            let fitted = match &model.fitted {
+                Fitted::Centres { centres, fuzzifier } => {
+                    (matrix(py, centres)?, *fuzzifier).into_pyobject(py)?
+                }
+                Fitted::Embedded { embedding, centres, fuzzifier } => {
                     let chosen = embedding.representatives();
-                    Some((
+                    let state = (
                         matrix(py, chosen.rows())?,
                         matrix(py, chosen.centres())?,
                         chosen.neighbours(),
                         embedding.sigma(),
                         matrix(py, embedding.coordinates())?,
-                    ))
+                    );
+                    (state, matrix(py, centres)?, *fuzzifier).into_pyobject(py)?
                 }
+                Fitted::Mixture(mixture) => (
+                    format!("{:?}", mixture.covariance()),
+                    matrix(py, mixture.means())?,
+                    list(mixture.weights()),
+                    list(mixture.factors()),
+                )
+                    .into_pyobject(py)?,
             };
-            let centres = matrix(py, &model.centres)?;
-            models.push((features, embedding, centres, model.fuzzifier, model.n_features));
+            models.push((features, fitted, model.n_features));
         }
         let make = slf.get_type().getattr("_from_state")?;
         (make, (models, slf.get().soft)).into_pyobject(py)
@@ -191,7 +247,7 @@ impl Models {
     /// The models that `__reduce__` told of.
     #[staticmethod]
     fn _from_state(models: Vec<ModelState<'_>>, soft: bool) -> PyResult<Self> {
-        let model = |(features, state, centres, fuzzifier, n_features): ModelState<'_>| {
+        let model = |(features, state, n_features): ModelState<'_>| {
             let (features, width) = if features.is_none() {
                 (Features::All, n_features)
             } else if let Ok(columns) = features.extract::<PyReadonlyArray1<'_, u64>>() {
@@ -209,13 +265,7 @@ impl Models {
                 let width = directions.ncols();
                 (Features::Projection(directions), width)
             };
-            let embedding = state.map(|state| embedding(state, width)).transpose()?;
-            let width = embedding.as_ref().map_or(width, USpecEmbedding::width);
-            let centres = to_matrix(&centres);
-            if centres.ncols() != width || centres.nrows() == 0 {
-                return Err(PyValueError::new_err("the centres do not fit to the features"));
-            }
-            Ok(Model { features, embedding, centres, fuzzifier, n_features })
+            Ok(Model { features, fitted: fitted(state, width)?, n_features })
         };
         let models = models.into_iter().map(model).collect::<PyResult<_>>()?;
         Ok(Models { models, soft })

@@ -3,13 +3,12 @@
 use serde::Serialize;
 
 use crate::base::{
-    Float, FuzzyKMeansParams, KMeans, KMeansFit, KMeansParams, MacQueenParams, MiniBatchParams,
-    Packed, Start, Table, USpecEmbedding, USpecParams,
+    Float, FuzzyKMeansParams, GmmParams, KMeans, KMeansFit, KMeansParams, MacQueenParams,
+    MiniBatchParams, Packed, Start, Table, USpecParams,
 };
 use crate::error::{Error, Result};
 use crate::generate::data::Data;
-use crate::generate::model::needs_dense;
-use crate::linalg::Matrix;
+use crate::generate::model::{Fitted, needs_dense};
 use crate::rng::Rng;
 use crate::run::Run;
 
@@ -27,6 +26,8 @@ pub enum Base {
     MiniBatch(MiniBatchParams),
     /// Spectral clustering by way of representatives.
     USpec(USpecParams),
+    /// A mixture of Gaussians.
+    Gmm(GmmParams),
 }
 
 /// What there is to know about a base clusterer.
@@ -69,6 +70,11 @@ pub static BASES: &[BaseInfo] = &[
         // k-means that does not settle makes members differ, and is what the authors do.
         make: |k| Base::USpec(USpecParams::new(k).restarts(1).max_iter(5)),
     },
+    BaseInfo {
+        name: "gmm",
+        title: "mixture of Gaussians: clusters of different sizes, stretched in any direction",
+        make: |k| Base::Gmm(GmmParams::new(k)),
+    },
 ];
 
 /// The base clusterer of this name.
@@ -87,6 +93,7 @@ impl Base {
             Base::MacQueen(p) => Base::MacQueen(p.k(k)),
             Base::MiniBatch(p) => Base::MiniBatch(p.k(k)),
             Base::USpec(p) => Base::USpec(p.k(k)),
+            Base::Gmm(p) => Base::Gmm(p.k(k)),
         }
     }
 
@@ -124,6 +131,7 @@ impl Base {
             Base::MacQueen(p) => p.clone().check().map(drop),
             Base::MiniBatch(p) => p.clone().check().map(drop),
             Base::USpec(p) => p.clone().check().map(drop),
+            Base::Gmm(p) => p.clone().check().map(drop),
         }
     }
 
@@ -137,18 +145,9 @@ impl Base {
         let start = match self {
             Base::KMeans(p) => p.start_of(),
             Base::MiniBatch(p) => p.start_of(),
-            Base::FuzzyKMeans(_) | Base::MacQueen(_) | Base::USpec(_) => return false,
+            _ => return false,
         };
         matches!(start, Start::Given(_))
-    }
-
-    /// The fuzzifier of the memberships. Hard clusterers have none of their own; the usual 2 turns
-    /// their distances into memberships.
-    pub(super) fn fuzzifier(&self) -> f64 {
-        match self {
-            Base::FuzzyKMeans(p) => p.m_of(),
-            Base::KMeans(_) | Base::MacQueen(_) | Base::MiniBatch(_) | Base::USpec(_) => 2.0,
-        }
     }
 
     /// How many bytes one member of `n` rows and `d` columns takes while it is made, where that is so
@@ -156,6 +155,7 @@ impl Base {
     pub(super) fn cost(&self, n: usize, d: usize) -> u64 {
         match self {
             Base::USpec(p) => p.cost(n, d),
+            Base::Gmm(p) => p.cost(n, d),
             Base::KMeans(_) | Base::FuzzyKMeans(_) | Base::MacQueen(_) | Base::MiniBatch(_) => 0,
         }
     }
@@ -168,6 +168,7 @@ impl Base {
             Base::MacQueen(_) => "macqueen",
             Base::MiniBatch(_) => "minibatch-kmeans",
             Base::USpec(_) => "u-spec",
+            Base::Gmm(_) => "gmm",
         }
     }
 
@@ -194,14 +195,13 @@ impl Base {
                     Some(packed) => kmeans.fit_packed(packed, run, rng),
                     None => kmeans.fit_packed(&seen.packed(run)?, run, rng),
                 };
-                let KMeansFit { centres, labels, .. } = fit?;
-                Ok(BaseFit { embedding: None, centres, labels })
+                fit.map(BaseFit::from)
             }
             (_, Data::Dense(data)) => self.fit_table(data.into(), run, rng),
             (_, Data::Single(data)) => self.fit_table(data, run, rng),
             (Base::MiniBatch(p), Data::Sparse(data)) => {
                 let fit = p.clone().check()?.fit_sparse(data, run, rng)?;
-                Ok(BaseFit { embedding: None, centres: fit.centres, labels: fit.labels })
+                Ok(BaseFit { fitted: Fitted::centres(fit.centres), labels: fit.labels })
             }
             (_, Data::Sparse(_)) => Err(needs_dense(self.name())),
         }
@@ -209,41 +209,44 @@ impl Base {
 
     /// Clusters a table by what does not work on packed ones.
     fn fit_table<T: Float>(&self, data: Table<'_, T>, run: &Run, rng: &mut Rng) -> Result<BaseFit> {
-        let (centres, labels) = match self {
+        let (fitted, labels) = match self {
             Base::KMeans(_) => unreachable!("it works on packed tables"),
             Base::FuzzyKMeans(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
-                (fit.centres, fit.labels)
+                (Fitted::Centres { centres: fit.centres, fuzzifier: p.m_of() }, fit.labels)
             }
             Base::MacQueen(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
-                (fit.centres, fit.labels)
+                (Fitted::centres(fit.centres), fit.labels)
             }
             Base::MiniBatch(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
-                (fit.centres, fit.labels)
+                (Fitted::centres(fit.centres), fit.labels)
             }
             Base::USpec(p) => {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
-                let embedding = Some(fit.embedding);
-                return Ok(BaseFit { embedding, centres: fit.centres, labels: fit.labels });
+                let (embedding, centres) = (fit.embedding, fit.centres);
+                (Fitted::Embedded { embedding, centres, fuzzifier: 2.0 }, fit.labels)
+            }
+            Base::Gmm(p) => {
+                let fit = p.clone().check()?.fit(data, run, rng)?;
+                (Fitted::Mixture(fit.model), fit.labels)
             }
         };
-        Ok(BaseFit { embedding: None, centres, labels })
+        Ok(BaseFit { fitted, labels })
     }
 }
 
 /// What members need of a base clusterer's answer.
 pub(super) struct BaseFit {
-    /// What the centres are in the coordinates of, if not the features.
-    pub(super) embedding: Option<USpecEmbedding>,
-    pub(super) centres: Matrix,
+    /// What labels further rows.
+    pub(super) fitted: Fitted,
     pub(super) labels: Vec<u32>,
 }
 
 impl From<KMeansFit> for BaseFit {
     fn from(fit: KMeansFit) -> Self {
-        BaseFit { embedding: None, centres: fit.centres, labels: fit.labels }
+        BaseFit { fitted: Fitted::centres(fit.centres), labels: fit.labels }
     }
 }
 
@@ -272,7 +275,7 @@ mod tests {
         assert_eq!(
             base("dbscan").unwrap_err().to_string(),
             "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen, \
-             minibatch-kmeans, u-spec"
+             minibatch-kmeans, u-spec, gmm"
         );
     }
 }

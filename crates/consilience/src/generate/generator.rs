@@ -98,7 +98,7 @@ pub struct Generator(GenerateParams);
 /// One member and the model that labels new objects as it does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneratedMember {
-    /// The member. Its cluster `"j"` is row `j` of the model's centres.
+    /// The member. Its cluster `"j"` is cluster `j` of the model.
     pub member: Member,
     /// The model.
     pub model: Model,
@@ -274,20 +274,20 @@ impl GeneratorOn<'_> {
     ) -> std::result::Result<Vec<T>, E> {
         let mut made = Vec::with_capacity(drafts.len());
         let (mut fits, mut left) = (Vec::new(), Vec::new());
-        for (i, (kmeans, Draft { base, view, rng })) in drafts.into_iter().enumerate() {
+        for (i, (kmeans, Draft { view, rng, .. })) in drafts.into_iter().enumerate() {
             let known = known(i)?;
             if known.is_none() {
                 fits.push((kmeans, rng));
-                left.push((i, base, view));
+                left.push((i, view));
             }
             made.push(known);
         }
         let new = packed.fit_all(fits, run, |at, fit| {
-            let (i, base, view) = &left[at];
+            let (i, view) = &left[at];
             let seen = view.features.of(self.data, run)?;
-            finish(*i, self.assemble(*i, base, view, seen.data(), fit.into(), run)?)
+            finish(*i, self.assemble(*i, view, seen.data(), fit.into(), run)?)
         })?;
-        for ((i, _, _), new) in left.iter().zip(new) {
+        for ((i, _), new) in left.iter().zip(new) {
             made[*i] = Some(new);
         }
         Ok(made.into_iter().map(|made| made.expect("known or made")).collect())
@@ -323,14 +323,13 @@ impl GeneratorOn<'_> {
             None => base.fit(seen.data(), self.packed.as_ref(), run, &mut rng)?,
             Some(rows) => base.fit(seen.rows(rows).data(), None, run, &mut rng)?,
         };
-        self.assemble(i, &base, &view, seen.data(), fit, run)
+        self.assemble(i, &view, seen.data(), fit, run)
     }
 
     /// Member `i` from what its clusterer found.
     fn assemble(
         &self,
         i: usize,
-        base: &Base,
         view: &View,
         seen: Data<'_>,
         fit: BaseFit,
@@ -340,9 +339,7 @@ impl GeneratorOn<'_> {
         let unseen = unlabelled(view, n);
         let model = Model {
             features: view.features.clone(),
-            embedding: fit.embedding,
-            centres: fit.centres,
-            fuzzifier: base.fuzzifier(),
+            fitted: fit.fitted,
             n_features: self.data.ncols(),
         };
         let name = self.generator.name(i);
@@ -536,7 +533,7 @@ mod tests {
 
     #[test]
     fn models_label_as_their_members_do() {
-        let bases = [BASES[0].make, base("u-spec").unwrap().make];
+        let bases = ["kmeans", "u-spec", "gmm"].map(|name| base(name).unwrap().make);
         for (scheme, base) in SCHEMES.iter().flat_map(|s| bases.map(|base| (s, base))) {
             let generator = generator((scheme.make)(), base(3)).check().unwrap();
             let (data, run) = (data(), Run::new(3));
@@ -594,7 +591,7 @@ mod tests {
         ]);
         let generator = generator.check().unwrap();
         let (ensemble, models) = generator.ensemble(&data(), &Run::new(0)).unwrap();
-        let k: Vec<usize> = models.iter().map(|m| m.centres.nrows()).collect();
+        let k: Vec<usize> = models.iter().map(|m| m.k()).collect();
         assert_eq!(k, [3, 4, 2]);
         let names: Vec<&str> = ensemble.members().iter().map(Member::name).collect();
         assert_eq!(names, ["m01", "m02", "m03"]);

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::{
-    Float, SparseMatrix, Table, USpecEmbedding, memberships, memberships_sparse, nearest_centres,
-    nearest_centres_sparse,
+    Float, GmmModel, SparseMatrix, Table, USpecEmbedding, memberships, memberships_sparse,
+    nearest_centres, nearest_centres_sparse,
 };
 use crate::error::{Error, Result};
 use crate::generate::data::{Data, Seen};
@@ -106,24 +106,86 @@ fn project_sparse(data: &SparseMatrix, directions: &Matrix, run: &Run) -> Result
     Ok(projected)
 }
 
-/// A fitted base clusterer: centres, in the features that the member saw or in coordinates that it
-/// gives them.
+/// What labels rows as a fitted base clusterer does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fitted {
+    /// The nearest centre, the lowest index among equals.
+    Centres {
+        /// The centres, one per row.
+        centres: Matrix,
+        /// The fuzzifier with which distances become memberships.
+        fuzzifier: f64,
+    },
+    /// The nearest centre in the coordinates that an embedding gives a row.
+    Embedded {
+        /// What gives features coordinates.
+        embedding: USpecEmbedding,
+        /// The centres, one per row.
+        centres: Matrix,
+        /// The fuzzifier with which distances become memberships.
+        fuzzifier: f64,
+    },
+    /// The component of largest membership.
+    Mixture(GmmModel),
+}
+
+impl Fitted {
+    /// Nearest centres, with the usual fuzzifier 2: hard clusterers have none of their own.
+    pub(super) fn centres(centres: Matrix) -> Self {
+        Fitted::Centres { centres, fuzzifier: 2.0 }
+    }
+
+    /// The number of clusters.
+    fn k(&self) -> usize {
+        match self {
+            Fitted::Centres { centres, .. } | Fitted::Embedded { centres, .. } => centres.nrows(),
+            Fitted::Mixture(mixture) => mixture.k(),
+        }
+    }
+
+    fn predict<T: Float>(&self, seen: Table<'_, T>, run: &Run) -> Result<Vec<u32>> {
+        match self {
+            Fitted::Centres { centres, .. } => nearest_centres(seen, centres, run),
+            Fitted::Embedded { embedding, centres, .. } => {
+                let rows = embedding.of(seen, run)?;
+                nearest_centres(Table::new(seen.nrows(), embedding.width(), &rows), centres, run)
+            }
+            Fitted::Mixture(mixture) => mixture.predict(seen, run),
+        }
+    }
+
+    fn memberships<T: Float>(&self, seen: Table<'_, T>, run: &Run) -> Result<Matrix> {
+        match self {
+            Fitted::Centres { centres, fuzzifier } => memberships(seen, centres, *fuzzifier, run),
+            Fitted::Embedded { embedding, centres, fuzzifier } => {
+                let rows = embedding.of(seen, run)?;
+                let rows = Table::new(seen.nrows(), embedding.width(), &rows);
+                memberships(rows, centres, *fuzzifier, run)
+            }
+            Fitted::Mixture(mixture) => mixture.memberships(seen, run),
+        }
+    }
+}
+
+/// A fitted member: what it makes of the features, and how it labels what it sees.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     /// What it makes of the features.
     pub features: Features,
-    /// What gives the features coordinates, if the centres are in such.
-    pub embedding: Option<USpecEmbedding>,
-    /// The centres, one per row. Cluster `"j"` of the member is row `j`.
-    pub centres: Matrix,
-    /// The fuzzifier with which distances become memberships.
-    pub fuzzifier: f64,
+    /// What labels rows. Cluster `"j"` of the member is its centre or component `j`.
+    pub fitted: Fitted,
     /// How many features the table had that it was fitted to.
     pub n_features: usize,
 }
 
 impl Model {
-    /// The cluster of every row: its nearest centre, the lowest index among equals.
+    /// The number of clusters.
+    pub fn k(&self) -> usize {
+        self.fitted.k()
+    }
+
+    /// The cluster of every row.
     pub fn predict<'a>(&self, data: impl Into<Data<'a>>, run: &Run) -> Result<Vec<u32>> {
         let data = data.into();
         self.check(data)?;
@@ -139,43 +201,26 @@ impl Model {
 
     /// The cluster of every row of a table that the member sees.
     pub(super) fn labels_of(&self, seen: Data<'_>, run: &Run) -> Result<Vec<u32>> {
-        match seen {
-            Data::Dense(seen) => self.labels_in(Table::from(seen), run),
-            Data::Single(seen) => self.labels_in(seen, run),
-            Data::Sparse(seen) if self.embedding.is_none() => {
-                nearest_centres_sparse(seen, &self.centres, run)
+        match (seen, &self.fitted) {
+            (Data::Dense(seen), fitted) => fitted.predict(Table::from(seen), run),
+            (Data::Single(seen), fitted) => fitted.predict(seen, run),
+            (Data::Sparse(seen), Fitted::Centres { centres, .. }) => {
+                nearest_centres_sparse(seen, centres, run)
             }
-            Data::Sparse(_) => Err(needs_dense("embedded")),
+            (Data::Sparse(_), _) => Err(needs_dense("one without centres")),
         }
-    }
-
-    fn labels_in<T: Float>(&self, seen: Table<'_, T>, run: &Run) -> Result<Vec<u32>> {
-        let Some(embedding) = &self.embedding else {
-            return nearest_centres(seen, &self.centres, run);
-        };
-        let rows = embedding.of(seen, run)?;
-        nearest_centres(Table::new(seen.nrows(), embedding.width(), &rows), &self.centres, run)
     }
 
     /// The memberships of every row of a table that the member sees.
     pub(super) fn memberships_of(&self, seen: Data<'_>, run: &Run) -> Result<Matrix> {
-        match seen {
-            Data::Dense(seen) => self.memberships_in(Table::from(seen), run),
-            Data::Single(seen) => self.memberships_in(seen, run),
-            Data::Sparse(seen) if self.embedding.is_none() => {
-                memberships_sparse(seen, &self.centres, self.fuzzifier, run)
+        match (seen, &self.fitted) {
+            (Data::Dense(seen), fitted) => fitted.memberships(Table::from(seen), run),
+            (Data::Single(seen), fitted) => fitted.memberships(seen, run),
+            (Data::Sparse(seen), Fitted::Centres { centres, fuzzifier }) => {
+                memberships_sparse(seen, centres, *fuzzifier, run)
             }
-            Data::Sparse(_) => Err(needs_dense("embedded")),
+            (Data::Sparse(_), _) => Err(needs_dense("one without centres")),
         }
-    }
-
-    fn memberships_in<T: Float>(&self, seen: Table<'_, T>, run: &Run) -> Result<Matrix> {
-        let m = self.fuzzifier;
-        let Some(embedding) = &self.embedding else {
-            return memberships(seen, &self.centres, m, run);
-        };
-        let rows = embedding.of(seen, run)?;
-        memberships(Table::new(seen.nrows(), embedding.width(), &rows), &self.centres, m, run)
     }
 
     fn check(&self, data: Data<'_>) -> Result<()> {
