@@ -7,6 +7,7 @@ mod labels;
 mod preset;
 mod reproduce;
 mod results;
+mod spelling;
 mod values;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -19,6 +20,7 @@ pub(crate) use self::data::{DataReading, DemoArgs, EnsembleArgs, GenerateArgs, R
 pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::results::{AssignArgs, ExplainArgs, ReplayArgs, ReportArgs};
+pub(crate) use self::spelling::spelled;
 use self::values::at_least_one;
 use crate::memory::parse_size;
 use crate::progress::When;

@@ -21,6 +21,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     consilience_io::hide_reader_panics();
+    consilience_io::spell_by(args::spelled);
     match commands::run(args::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => errors::report(&error),

@@ -12,6 +12,7 @@ use super::join::{Objects, rows_of};
 use super::members::{label_role, members, refuse_measurements, soft_member};
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Format, ReadOptions, read_table};
+use crate::spelling::Setting;
 
 /// Clusterings of the same objects, from one file or several.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,13 +91,13 @@ pub fn read_clusterings(
     if let Some(name) = &options.truth
         && truth.is_none()
     {
-        let path = file_of("--truth", name, &known)?;
+        let path = file_of(Setting::Truth, name, &known)?;
         truth = Some(read_truth(&path, ids.as_ref(), n, options, run)?);
     }
     if let Some(name) = &options.weights {
         match &weights {
             None => {
-                let path = file_of("--weights", name, &known)?;
+                let path = file_of(Setting::Weights, name, &known)?;
                 weights = Some(read_weights(&path, ids.as_ref(), n, options, run)?);
             }
             Some(weights) => check_weights(name, weights, ids.as_ref())?,
@@ -108,7 +109,7 @@ pub fn read_clusterings(
 }
 
 /// The file that an option names, as it is none of the columns that are known.
-pub(super) fn file_of(option: &'static str, name: &str, known: &[&String]) -> Result<PathBuf> {
+pub(super) fn file_of(option: Setting<'static>, name: &str, known: &[&String]) -> Result<PathBuf> {
     let path = PathBuf::from(name);
     if path.exists() {
         return Ok(path);
@@ -195,12 +196,12 @@ impl Plan for Clusterings<'_> {
     fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
         let named = Named::find(self.options, names);
         if let (Some(id), None) = (&self.options.id, named.id) {
-            return Err(no_column("--id", id, file, names));
+            return Err(no_column(Setting::Id, id, file, names));
         }
         if !self.several
             && let Some(name) = self.options.drop.iter().find(|name| !names.contains(name))
         {
-            return Err(no_column("--drop", name, file, names));
+            return Err(no_column(Setting::Drop, name, file, names));
         }
         if !(0..names.len()).any(|j| named.is_data(j)) {
             return Err(InputError::NoColumns { file: file.to_owned() });

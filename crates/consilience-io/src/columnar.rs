@@ -28,6 +28,7 @@ use super::numbers::Numbers;
 use super::parse::Missing;
 use super::source::open_file;
 use super::table::{Column, Places, Plan, Role, Table, check_names};
+use crate::spelling::{Setting, other_columns};
 
 /// Rows a batch.
 pub(super) const BATCH: usize = 1 << 16;
@@ -47,7 +48,7 @@ pub(super) fn read_parquet(
     let (rows, width) = (count_rows(&metadata), table.width());
     let single = is_single(&schema, &roles);
     let numbers = (rows as u64).saturating_mul((width * Numbers::size(single)) as u64);
-    run.ask_memory(&file, numbers, "raise --memory")?;
+    run.ask_memory(&file, numbers, &format!("raise {}", Setting::Memory))?;
 
     // Ask for the dictionaries of text as they stand in the file.
     let with_dictionaries = dictionaries(&schema, &roles);
@@ -341,13 +342,16 @@ pub(super) fn located(
             InputError::MeantRun { file, place, column, value: value.to_string() }
         }
         Flaw::NotANumber { row: i, value } => {
-            let hint = "correct it, or name the column by --id, --truth or --drop".to_owned();
+            let hint = format!("correct it, or name the column by {}", other_columns());
             InputError::NotANumber { file, place: Place::Row(row + i), column, value, hint }
         }
         Flaw::Type(kind) => InputError::Unsupported {
             file,
             problem: format!("column `{column}` is of type {kind}, which is not read"),
-            hint: format!("leave it out with --drop '{column}', or store numbers or text"),
+            hint: format!(
+                "leave it out with {}, or store numbers or text",
+                Setting::DropThis(&column)
+            ),
         },
     }
 }

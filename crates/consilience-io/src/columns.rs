@@ -6,6 +6,7 @@ use consilience::ensemble::HardMember;
 use super::ReadOptions;
 use super::error::{InputError, Result, listed};
 use super::table::{LabelColumn, Role, Table};
+use crate::spelling::Setting;
 
 /// The columns that options name, by their place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,12 +33,15 @@ impl Named {
 
     /// Finds them all, or says which is not there.
     pub(super) fn demand(options: &ReadOptions, file: &str, names: &[String]) -> Result<Self> {
-        let asked =
-            [("--id", &options.id), ("--truth", &options.truth), ("--weights", &options.weights)];
+        let asked = [
+            (Setting::Id, &options.id),
+            (Setting::Truth, &options.truth),
+            (Setting::Weights, &options.weights),
+        ];
         let asked = asked.into_iter().filter_map(|(option, name)| Some((option, name.as_ref()?)));
-        let drop = options.drop.iter().map(|name| ("--drop", name));
+        let drop = options.drop.iter().map(|name| (Setting::Drop, name));
         for (option, name) in asked.chain(drop) {
-            let renamed = option == "--id" && is_consensus(names);
+            let renamed = option == Setting::Id && is_consensus(names);
             if !names.contains(name) && !renamed {
                 return Err(no_column(option, name, file, names));
             }
@@ -81,7 +85,7 @@ pub(super) fn is_consensus(names: &[String]) -> bool {
 
 /// The error that there is no column of this name.
 pub(super) fn no_column(
-    option: &'static str,
+    option: Setting<'static>,
     name: &str,
     file: &str,
     names: &[String],

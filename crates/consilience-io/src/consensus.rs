@@ -31,7 +31,7 @@ impl Plan for Consensus {
         Err(InputError::Unsupported {
             file: file.to_owned(),
             problem: "the columns are not `id,cluster,confidence`".to_owned(),
-            hint: "name a consensus that `consilience run` or `combine` wrote".to_owned(),
+            hint: "name a consensus that was written by consilience".to_owned(),
         })
     }
 }
@@ -44,7 +44,7 @@ pub fn read_consensus(path: &Path, run: &Run) -> Result<ConsensusTable> {
         name.parse::<u32>().map_err(|_| InputError::Unsupported {
             file: table.file.clone(),
             problem: format!("`{name}` in column `cluster` is no number"),
-            hint: "name a consensus that `consilience run` or `combine` wrote".to_owned(),
+            hint: "name a consensus that was written by consilience".to_owned(),
         })
     };
     let numbers = labels.names.list.iter().map(number).collect::<Result<Vec<u32>>>()?;

@@ -1,5 +1,6 @@
 //! What can be wrong with a file that is read: what, where, and what to do.
 
+use crate::spelling::Setting;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -54,11 +55,15 @@ pub enum InputError {
     #[error("{file} is empty: it needs at least one row")]
     Empty { file: String },
 
-    #[error("{file} has a header but no rows; if line 1 is data, give --no-header")]
+    #[error("{file} has a header but no rows; if line 1 is data, give {}", Setting::NoHeader)]
     HeaderOnly { file: String },
 
     #[error(
-        "{file} has no columns left to read: all are named by --id, --truth, --weights or --drop"
+        "{file} has no columns left to read: all are named by {}, {}, {} or {}",
+        Setting::Id,
+        Setting::Truth,
+        Setting::Weights,
+        Setting::Drop
     )]
     NoColumns { file: String },
 
@@ -85,22 +90,24 @@ pub enum InputError {
 
     #[error(
         "{file}, {place}, column `{column}`: the value is missing; fill it in, leave the row out, \
-         or give --impute mean or --impute median"
+         or give {}",
+        Setting::Impute
     )]
     MissingValue { file: String, place: Place, column: String },
 
     #[error(
-        "{file}, column `{column}`: every value is missing; leave it out with --drop '{column}'"
+        "{file}, column `{column}`: every value is missing; leave it out with {}",
+        Setting::DropThis(column)
     )]
     AllMissing { file: String, column: String },
 
     #[error("{file} has no column `{name}` ({option}); it has {known}")]
-    NoSuchColumn { file: String, option: &'static str, name: String, known: String },
+    NoSuchColumn { file: String, option: Setting<'static>, name: String, known: String },
 
     #[error("{file}: two columns are called `{name}` (the {first}. and the {second}.); rename one")]
     DuplicateColumn { file: String, name: String, first: usize, second: usize },
 
-    #[error("column `{name}` (--drop) is in none of the files; they have {known}")]
+    #[error("column `{name}` ({}) is in none of the files; they have {known}", Setting::Drop)]
     NothingToDrop { name: String, known: String },
 
     #[error("{file}, {place}, column `{column}`: the identifier is missing; every row needs one")]
@@ -119,13 +126,15 @@ pub enum InputError {
 
     #[error(
         "temporary files in {folder} fail: {problem}; make room there, name another folder by TMPDIR, \
-         or raise --memory"
+         or raise {}",
+        Setting::Memory
     )]
     Temporary { folder: String, problem: String },
 
     #[error(
-        "{first} has {first_rows} rows, but {second} has {second_rows}; give --id COLUMN to join \
-         them by an identifier"
+        "{first} has {first_rows} rows, but {second} has {second_rows}; name the column of \
+         identifiers ({}) to join them by it",
+        Setting::Id
     )]
     RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
 
@@ -143,19 +152,22 @@ pub enum InputError {
     #[error(
         "`{name}` ({option}) is neither a column of the tables nor a file; the columns are {known}"
     )]
-    ColumnOrFile { option: &'static str, name: String, known: String },
+    ColumnOrFile { option: Setting<'static>, name: String, known: String },
 
     #[error(
         "{file}, {place}, column `{column}`: `{value}` is a measurement, not a cluster label; if \
-         this is a table of features, `consilience run` was meant; if not, leave the column out \
-         with --drop '{column}'"
+         this is a table of features, {} was meant; if not, leave the column out \
+         with {}",
+        Setting::Cluster,
+        Setting::DropThis(column)
     )]
     MeantRun { file: String, place: Place, column: String, value: String },
 
     #[error(
-        "{file} holds clusterings, not features ({evidence}): `consilience combine` was meant; {hint}"
+        "{file} holds clusterings, not features ({evidence}): {} was meant; {hint}",
+        Setting::Combine
     )]
-    MeantCombine { file: String, evidence: String, hint: &'static str },
+    MeantCombine { file: String, evidence: String, hint: String },
 
     #[error(transparent)]
     Library(#[from] consilience::Error),

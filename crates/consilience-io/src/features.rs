@@ -15,6 +15,7 @@ use super::guess::{self, Guess};
 use super::numbers::Numbers;
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Impute, ReadOptions, market, read_table};
+use crate::spelling::{Setting, other_columns};
 
 /// The numbers of a table, one row per object, all finite.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +157,7 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
         return Err(InputError::Unsupported {
             file,
             problem: "a MatrixMarket file has no columns by name".to_owned(),
-            hint: "leave out --id and --drop".to_owned(),
+            hint: format!("leave out {} and {}", Setting::Id, Setting::Drop),
         });
     }
     let values = market::read(path, gzip, run)?;
@@ -308,7 +309,7 @@ fn mostly_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputErr
             names.first().map_or("", String::as_str),
             table.names[*j]
         ),
-        hint: "if there are features too, name the other columns by --id, --truth or --drop",
+        hint: format!("if there are features too, name the other columns by {}", other_columns()),
     })
 }
 
@@ -367,7 +368,7 @@ mod tests {
         assert_eq!(
             read(text, &ReadOptions::default()).unwrap_err(),
             "t.csv, line 3, column `x`: the value is missing; fill it in, leave the row out, or \
-             give --impute mean or --impute median"
+             give impute"
         );
         let filled = |impute| {
             let options = ReadOptions { impute: Some(impute), ..ReadOptions::default() };
@@ -383,7 +384,7 @@ mod tests {
         let options = ReadOptions { impute: Some(Impute::Mean), ..ReadOptions::default() };
         assert_eq!(
             read("x,y\n1,\n2,\n", &options).unwrap_err(),
-            "t.csv, column `y`: every value is missing; leave it out with --drop 'y'"
+            "t.csv, column `y`: every value is missing; leave it out with drop `y`"
         );
     }
 
@@ -400,23 +401,23 @@ mod tests {
                 "x,species\n1.5,setosa\n3.5,setosa\n",
                 plain.clone(),
                 "t.csv, line 2, column `species`: `setosa` is not a number; correct it, or name \
-                 the column by --id, --truth or --drop",
+                 the column by id, truth or drop",
             ),
             (
                 "x,y\n1,2\n",
                 named("key", "", &[]),
-                "t.csv has no column `key` (--id); it has `x`, `y`",
+                "t.csv has no column `key` (id); it has `x`, `y`",
             ),
             (
                 "x,y\n1,2\n",
                 named("", "", &["z"]),
-                "t.csv has no column `z` (--drop); it has `x`, `y`",
+                "t.csv has no column `z` (drop); it has `x`, `y`",
             ),
             (
                 "x,y\n1,2\n",
                 named("x", "y", &[]),
-                "t.csv has no columns left to read: all are named by --id, --truth, --weights or \
-                 --drop",
+                "t.csv has no columns left to read: all are named by id, truth, weights or \
+                 drop",
             ),
             (
                 "x,y\na,2\nb,1\na,3\n",
@@ -433,8 +434,8 @@ mod tests {
                 "a,b\nT cell,low\nB cell,low\nT cell,high\nT cell,low\n",
                 plain.clone(),
                 "t.csv holds clusterings, not features (2 of 2 columns are text from few values, \
-                 such as `T cell` in column `a`): `consilience combine` was meant; if there are \
-                 features too, name the other columns by --id, --truth or --drop",
+                 such as `T cell` in column `a`): combining clusterings was meant; if there are \
+                 features too, name the other columns by id, truth or drop",
             ),
         ];
         for (text, options, message) in cases {
@@ -466,7 +467,7 @@ mod tests {
         assert_eq!(table.truth.unwrap().clusters(), ["a", "b"]);
         assert_eq!(table.weights, Some(vec![1.0, 2.0, 3.0]));
         let refused = read_features(&path, &named("x", "", &[]), &run).unwrap_err().to_string();
-        assert!(refused.ends_with("no columns by name; leave out --id and --drop"), "{refused}");
+        assert!(refused.ends_with("no columns by name; leave out id and drop"), "{refused}");
     }
 
     #[test]

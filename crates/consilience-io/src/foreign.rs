@@ -193,8 +193,8 @@ fn arrays_of_text_hold_labels_but_no_features() {
         assert_eq!(
             features("t.npy", array).unwrap_err(),
             "t.npy holds clusterings, not features (2 of 2 columns are text from few values, such \
-             as `B` in column `c0`): `consilience combine` was meant; if there are features too, \
-             name the other columns by --id, --truth or --drop"
+             as `B` in column `c0`): combining clusterings was meant; if there are features too, \
+             name the other columns by id, truth or drop"
         );
     }
 }
@@ -288,7 +288,7 @@ fn nulls_among_features_are_refused_with_their_place() {
             features(name, &bytes).unwrap_err(),
             format!(
                 "{name}, row 2 (counted from 0), column `y`: the value is missing; fill it in, \
-                 leave the row out, or give --impute mean or --impute median"
+                 leave the row out, or give impute"
             )
         );
     }

@@ -36,6 +36,7 @@ mod piece;
 mod raw;
 mod rows;
 mod source;
+mod spelling;
 mod table;
 mod text;
 mod write;
@@ -51,6 +52,7 @@ pub use guard::hide_reader_panics;
 pub use guess::Guess;
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
+pub use spelling::{Setting, Spelling, spell_by};
 pub use table::Ids;
 pub use write::{
     Cells, NamedCells, OutputError, Stage, Target, write_consensus, write_correspondences,

@@ -6,6 +6,7 @@ use consilience::ensemble::{HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, So
 use super::columns::{Named, is_consensus, whole_numbers};
 use super::error::{InputError, Result};
 use super::table::{Column, LabelColumn, Role, Table};
+use crate::spelling::Setting;
 
 /// The role of a column that no option names.
 pub(super) fn label_role(names: &[String], j: usize) -> Role {
@@ -122,15 +123,19 @@ fn hard_member(
     if distinct == table.rows && distinct > 3 {
         table.warnings.push(format!(
             "{}, column `{column}`: every row has a label of its own, which looks like an \
-             identifier; if it is one, give --id '{column}' or --drop '{column}'",
-            table.file
+             identifier; if it is one, give {} or {}",
+            table.file,
+            Setting::IdIs(column),
+            Setting::DropThis(column)
         ));
     } else if table.rows >= ENOUGH && 2 * distinct > table.rows {
         table.warnings.push(format!(
             "{}, column `{column}`: {distinct} different labels in {} rows look like measurements; if \
-             this is a table of features, `consilience run` was meant; if not, --drop '{column}' \
-             leaves it out",
-            table.file, table.rows
+             this is a table of features, {} was meant; if not, {} leaves it out",
+            table.file,
+            table.rows,
+            Setting::Cluster,
+            Setting::DropThis(column)
         ));
     }
     labels.finish(name)

@@ -16,6 +16,7 @@ use super::numbers::Numbers;
 use super::piece::{Coded, IntegerCoder, Piece, count};
 use super::source::{fill, open_file};
 use super::table::{Column, Ids, Places, Plan, Role, Table};
+use crate::spelling::Setting;
 
 /// Bytes a piece.
 const PIECE: usize = 1 << 20;
@@ -51,7 +52,7 @@ pub(super) fn read(path: &Path, plan: &dyn Plan, run: &Run) -> Result<Table> {
     table.named = false;
     let bytes = Numbers::size(header.dtype.is_single());
     let numbers = (count(&roles, Role::Numbers) * rows * bytes) as u64;
-    run.ask_memory(&file, numbers, "raise --memory")?;
+    run.ask_memory(&file, numbers, &format!("raise {}", Setting::Memory))?;
     run.install(|| {
         if header.fortran && columns > 1 {
             by_columns(&mut table, &mut source, &header, &roles, rows, run)

@@ -27,6 +27,7 @@ use super::error::{InputError, Place, Result};
 use super::join::Objects;
 use super::members::members;
 use super::table::{Column, Ids, LabelColumn, Places, Role, Table};
+use crate::spelling::{Setting, fewer_columns};
 
 /// Labels in a wave: enough that the tuples pass through the caches seldom, and little memory.
 const WAVE: usize = 1 << 24;
@@ -96,7 +97,11 @@ impl RowsTable {
         run.ask_memory(
             &format!("all labels of {} rows", map.len()),
             per_row * map.len() as u64,
-            "raise --memory, or leave out what needs all labels (--save, --report, several methods)",
+            &format!(
+                "raise {}, or leave out what needs all labels (saved members, the report, several \
+                 methods)",
+                Setting::Memory
+            ),
         )?;
         let member = |member: HardMember| -> Result<Member> {
             let labels = run.install(|| match member.labels() {
@@ -149,7 +154,7 @@ fn read_within(
     }
     let per_row = if layout.named.weights.is_some() { 12 } else { 4 };
     let what = format!("{} ({n} rows)", files.shown());
-    run.ask_memory(&what, per_row * n as u64, "raise --memory")?;
+    run.ask_memory(&what, per_row * n as u64, &format!("raise {}", Setting::Memory))?;
 
     let mut streams = layout.streams(files, options);
     let mut merge = BlockMerge::new(layout.labels.len(), n);
@@ -210,7 +215,10 @@ impl Layout {
                     "column `{}` holds memberships, which are read from one file only",
                     names[soft]
                 ),
-                hint: "put the rows into one file, or leave it out with --drop".to_owned(),
+                hint: format!(
+                    "put the rows into one file, or leave it out with {}",
+                    Setting::DropThis(&names[soft])
+                ),
             });
         }
         let hard = |&j: &usize| named.is_data(j) && roles[j] == Role::Labels;
@@ -244,7 +252,7 @@ impl Layout {
         // The profiles are a second copy, and have weights.
         let needed = 2 * bytes as u64 + 16 * u as u64 + 4 * n as u64;
         let what = format!("{} ({u} distinct rows of {n})", files.shown());
-        run.ask_memory(&what, needed, "raise --memory or read fewer columns (--drop)")?;
+        run.ask_memory(&what, needed, &fewer_columns())?;
 
         let mut roles = vec![Role::Skip; self.names.len()];
         self.labels.iter().for_each(|&j| roles[j] = Role::Labels);
@@ -273,7 +281,7 @@ impl Layout {
         let mut warnings = table.warnings;
         warnings.extend(unlabelled(&members, &map, ids.as_ref(), files));
         if let (Some(name), None) = (&options.weights, &weights) {
-            let path = file_of("--weights", name, &self.names.iter().collect::<Vec<_>>())?;
+            let path = file_of(Setting::Weights, name, &self.names.iter().collect::<Vec<_>>())?;
             weights = Some(read_weights(&path, ids.as_ref(), n, options, run)?);
         }
         let tuples = Ensemble::new(members)?;

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 
 use super::error::{InputError, Place, Result};
 use super::numbers::Numbers;
+use crate::spelling::fewer_columns;
 
 /// What a column is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +118,7 @@ impl Table {
         });
         let bytes = columns.sum::<usize>() + self.numbers.bytes();
         let what = format!("{} (so far {} rows)", self.file, self.rows);
-        run.ask_memory(&what, bytes as u64, "raise --memory or read fewer columns (--drop)")?;
+        run.ask_memory(&what, bytes as u64, &fewer_columns())?;
         Ok(())
     }
 

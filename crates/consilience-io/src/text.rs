@@ -20,6 +20,7 @@ use super::parse::{Flaw, FlawKind, Layout, Lines, Missing};
 use super::piece::Piece;
 use super::source::open_text;
 use super::table::{Places, Plan, Table, check_names};
+use crate::spelling::{Setting, other_columns};
 
 /// Reads a text table, separated by `preferred` where nothing speaks against it.
 pub(super) fn read(
@@ -85,7 +86,8 @@ impl Text<'_> {
         if header == Header::Numbered {
             table.warnings.push(format!(
                 "{file}: the first line numbers the columns and was read as a header; if it is data, \
-                 give --no-header"
+                 give {}",
+                Setting::NoHeader
             ));
         }
         table.named = has_header;
@@ -194,7 +196,7 @@ fn number_hint(value: &str) -> String {
     if value.contains(',') && value.replace(',', ".").parse::<f64>().is_ok() {
         return "write decimals with a point".to_owned();
     }
-    "correct it, or name the column by --id, --truth or --drop".to_owned()
+    format!("correct it, or name the column by {}", other_columns())
 }
 
 #[cfg(test)]
@@ -290,7 +292,7 @@ mod tests {
         assert_eq!(
             error("a,b\n\n1,2\n1e3,NA\n4,x y\n", Role::Numbers),
             "t.csv, line 5, column `b`: `x y` is not a number; correct it, or name the column by \
-             --id, --truth or --drop"
+             id, truth or drop"
         );
         assert!(error("a;b\n1,5;2\n", Role::Numbers).ends_with("write decimals with a point"));
     }

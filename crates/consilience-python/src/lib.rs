@@ -31,6 +31,7 @@ use pyo3::prelude::*;
 /// The native part of consilience.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    consilience_io::spell_by(read::spelled);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ConsilienceError", module.py().get_type::<error::ConsilienceError>())?;
     module.add_class::<builder::Builder>()?;

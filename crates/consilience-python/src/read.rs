@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use consilience::ensemble::Ensemble;
-use consilience_io::{InputError, ReadOptions, read_clusterings};
+use consilience_io::{InputError, ReadOptions, Setting, read_clusterings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -24,6 +24,25 @@ pub(crate) struct Options {
     header: bool,
     #[pyo3(item)]
     missing: Option<String>,
+}
+
+/// What a reader can be told, as arguments of Python's functions.
+pub(crate) fn spelled(setting: Setting<'_>) -> String {
+    let argument = match setting {
+        Setting::Id => "id",
+        Setting::Truth => "truth",
+        Setting::Weights => "weights",
+        Setting::Drop => "drop",
+        Setting::NoHeader => "header=False",
+        Setting::Impute => "impute",
+        Setting::Memory => "memory",
+        Setting::Rows => "rows",
+        Setting::Cluster => "consilience.generate",
+        Setting::Combine => "consilience.consensus",
+        Setting::IdIs(column) => return format!("id='{column}'"),
+        Setting::DropThis(column) => return format!("drop=['{column}']"),
+    };
+    argument.to_owned()
 }
 
 /// Reads tables of labels as the command line does; also gives what is to be warned of.

@@ -3,7 +3,7 @@
 use consilience::ensemble::{HardMember, Labels, Member};
 use consilience::judge::{Assignment, Nearest, Partition, Unknown};
 use consilience_io::{
-    Cells, ClusteringTable, Ids, InputError, Target, read_clusterings, write_table,
+    Cells, ClusteringTable, Ids, InputError, Setting, Target, read_clusterings, write_table,
 };
 use serde_json::json;
 
@@ -101,7 +101,7 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
     let guessed = options.id.is_none() && of_result.is_some();
     options.id = options.id.or(of_result);
     let table = match read_clusterings(&args.files, &options, &session.run) {
-        Err(InputError::NoSuchColumn { option: "--id", .. }) if guessed => {
+        Err(InputError::NoSuchColumn { option: Setting::Id, .. }) if guessed => {
             options.id = None;
             read_clusterings(&args.files, &options, &session.run)?
         }

@@ -21,7 +21,7 @@ pub(super) fn features(
     let table = read_features(path, options, &session.run)?;
     match table.looks_like_clusterings().filter(|_| !reading.as_features) {
         Some(Guess { evidence, sure: true }) => {
-            let hint = "if these are features, give --as-features";
+            let hint = "if these are features, give --as-features".to_owned();
             return Err(InputError::MeantCombine { file: table.file, evidence, hint }.into());
         }
         Some(Guess { evidence, sure: false }) => session.run.warn(&format!(

@@ -141,7 +141,7 @@ fn what_files_are_to_one_another_is_said() {
     let said = combine(&["b.parquet", "c.parquet", "--drop", "who"]);
     assert!(said.contains("in 12 clusterings") && said.contains("give --rows"), "{said}");
     let said = combine(&["b.parquet", "c.parquet", "--drop", "who", "--rows"]);
-    assert!(said.contains("because --rows says so"), "{said}");
+    assert!(said.contains("because they are declared to be"), "{said}");
     assert_eq!(lines(), 120);
 }
 

@@ -107,7 +107,7 @@ fn files_without_identifier_stand_side_by_side() {
     assert_eq!(names, ["a", "p", "q"]);
     assert_eq!(
         read(&[files[0], ("c.csv", "0\n1\n")], &plain()).unwrap_err(),
-        "a.csv has 3 rows, but c.csv has 2; give --id COLUMN to join them by an identifier"
+        "a.csv has 3 rows, but c.csv has 2; name the column of identifiers (id) to join them by it"
     );
 }
 
@@ -140,7 +140,7 @@ fn truth_and_weights_are_columns_or_files() {
     let nowhere = ReadOptions { truth: Some("klass".to_owned()), ..with_id() };
     assert_eq!(
         read(&files[..1], &nowhere).unwrap_err(),
-        "`klass` (--truth) is neither a column of the tables nor a file; the columns are \
+        "`klass` (truth) is neither a column of the tables nor a file; the columns are \
          `id`, `km`"
     );
 }
@@ -150,23 +150,23 @@ fn bad_tables_are_refused_with_the_place() {
     let many = [0, 1, 2, 3, 4].map(|i| format!("{}.5,{i}\n", i % 2)).concat();
     let cases = [
         ("", plain(), "a.csv is empty: it needs at least one row"),
-        ("a,b\n", plain(), "a.csv has a header but no rows; if line 1 is data, give --no-header"),
+        ("a,b\n", plain(), "a.csv has a header but no rows; if line 1 is data, give no_header"),
         (
             "a,b\n1,NA\n2,\n",
             plain(),
-            "a.csv, column `b`: every value is missing; leave it out with --drop 'b'",
+            "a.csv, column `b`: every value is missing; leave it out with drop `b`",
         ),
         (
             "a,b\n-1,1\n-1,2\n",
             plain(),
-            "a.csv, column `a`: every value is missing; leave it out with --drop 'a'",
+            "a.csv, column `a`: every value is missing; leave it out with drop `a`",
         ),
         (
             &*format!("x,b\n1,1\n{many}"),
             plain(),
             "a.csv, line 3, column `x`: `0.5` is a measurement, not a cluster label; if this is \
-             a table of features, `consilience run` was meant; if not, leave the column out \
-             with --drop 'x'",
+             a table of features, clustering features was meant; if not, leave the column out \
+             with drop `x`",
         ),
         (
             "f:0,f:1\n0.5,0.5\n-0.5,1.5\n",
@@ -189,13 +189,13 @@ fn bad_tables_are_refused_with_the_place() {
         (
             "f:0,f:1\n,\n,\n",
             plain(),
-            "a.csv, column `f:0`: every value is missing; leave it out with --drop 'f:0'",
+            "a.csv, column `f:0`: every value is missing; leave it out with drop `f:0`",
         ),
         (
             "f:0,f:1\n0.5,low\n",
             plain(),
             "a.csv, line 2, column `f:1`: `low` is not a number; correct it, or name the \
-             column by --id, --truth or --drop",
+             column by id, truth or drop",
         ),
         (
             "id,a\nx,1\ny,2\nx,1\n",
@@ -203,7 +203,7 @@ fn bad_tables_are_refused_with_the_place() {
             "a.csv: `x` in column `id` stands in line 2 and again in line 4; identifiers must \
              differ",
         ),
-        ("a,b\n1,2\n", with_id(), "a.csv has no column `id` (--id); it has `a`, `b`"),
+        ("a,b\n1,2\n", with_id(), "a.csv has no column `id` (id); it has `a`, `b`"),
         (
             "a,a\n1,2\n",
             plain(),
@@ -212,7 +212,7 @@ fn bad_tables_are_refused_with_the_place() {
         (
             "a,b\n1,2\n",
             ReadOptions { drop: vec!["c".to_owned()], ..plain() },
-            "a.csv has no column `c` (--drop); it has `a`, `b`",
+            "a.csv has no column `c` (drop); it has `a`, `b`",
         ),
     ];
     for (text, options, message) in cases {
@@ -226,13 +226,13 @@ fn odd_columns_are_told_of() {
     assert_eq!(
         warnings("key,km\nw,1\nx,1\ny,2\nz,2\n"),
         ["a.csv, column `key`: every row has a label of its own, which looks like an \
-          identifier; if it is one, give --id 'key' or --drop 'key'"]
+          identifier; if it is one, give id `key` or drop `key`"]
     );
     let numbers: Vec<String> = (0..30).map(|i| format!("{},{}", i * i % 41, i % 3)).collect();
     assert_eq!(
         warnings(&format!("x,km\n{}\n", numbers.join("\n"))),
         ["a.csv, column `x`: 21 different labels in 30 rows look like measurements; if this is a \
-          table of features, `consilience run` was meant; if not, --drop 'x' leaves it out"]
+          table of features, clustering features was meant; if not, drop `x` leaves it out"]
     );
     assert_eq!(
         warnings("s,t\n1,a\n-1,b\n"),

@@ -15,6 +15,7 @@ use crate::columns::Named;
 use crate::error::{InputError, Result, listed, shown};
 use crate::join::Objects;
 use crate::source::open_file;
+use crate::spelling::Setting;
 use crate::table::{Column, Role, check_names};
 use crate::{Format, ReadOptions};
 
@@ -55,7 +56,7 @@ pub fn row_files(
 ) -> Result<Option<RowFiles>> {
     let folder = paths.iter().any(|path| path.is_dir());
     let because = if declared {
-        "--rows says so"
+        "they are declared to be"
     } else if folder {
         "they are in a folder"
     } else if paths.len() > 1 && paths.iter().all(|path| is_part(path)) {
@@ -100,10 +101,11 @@ fn undeclared(paths: &[PathBuf], options: &ReadOptions, run: &Run) -> Option<Row
     let because = match named.id {
         _ if others.is_empty() => "it is one file",
         None if others.iter().all(|file| file.rows == first.rows) => {
-            run.warn(
+            run.warn(&format!(
                 "the files have the same columns and equally many rows: they are put side by side; if \
-                 they hold rows of one table, give --rows",
-            );
+                 they hold rows of one table, give {}",
+                Setting::Rows
+            ));
             return None;
         }
         None => "they have the same columns and different numbers of rows",

@@ -154,7 +154,7 @@ fn which_files_hold_rows_of_one_table() {
     assert_eq!(because(&whole, false, false), Some((2, "they are in a folder")));
     assert_eq!(because(&parts, false, false), Some((2, "they are called part-*")));
     assert_eq!(because(&parts[..1], false, false), Some((1, "it is one file")));
-    assert_eq!(because(&others, true, false), Some((2, "--rows says so")));
+    assert_eq!(because(&others, true, false), Some((2, "they are declared to be")));
     let same = "they have the same columns and";
     let rows = Some(format!("{same} different numbers of rows"));
     let told = |found: Option<(usize, &str)>| found.map(|(_, because)| because.to_owned());
@@ -245,9 +245,9 @@ fn what_is_wrong_is_told_with_file_row_and_column() {
     let said = refused(&soft[1..], &ids);
     assert!(said.starts_with("soft.parquet: column `f:0` holds memberships"), "{said}");
     let who = ReadOptions { id: Some("who".to_owned()), ..ids.clone() };
-    assert!(refused(&weight, &who).starts_with("good.parquet has no column `who` (--id)"));
+    assert!(refused(&weight, &who).starts_with("good.parquet has no column `who` (id)"));
     let heavy = ReadOptions { weights: Some("heavy".to_owned()), ..options(false, true) };
-    assert!(refused(&weight, &heavy).starts_with("`heavy` (--weights) is neither a column"));
+    assert!(refused(&weight, &heavy).starts_with("`heavy` (weights) is neither a column"));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,15 +11,6 @@ from typing import Any
 from consilience import _native
 from consilience._circumstances import Progress, circumstances
 from consilience._native import Ensemble
-
-#: Options in messages, which are the command line's, and how they are written here.
-_SPELLINGS = (
-    (r"--no-header\b", "header=False"),
-    (r"--drop '([^']*)'", r"drop=['\1']"),
-    (r"--id COLUMN\b", "id=COLUMN"),
-    (r"--(id|weights|truth|drop|missing)\b", r"\1"),
-    (r"`consilience run`", "consilience.generate"),
-)
 
 
 def read(
@@ -98,16 +88,7 @@ def read(
         "header": bool(header),
         "missing": missing,
     }
-    try:
-        made, messages = _native.read(paths, options, circumstances(0, n_jobs, progress, memory))
-    except ValueError as error:
-        raise ValueError(_respelled(str(error))) from None
+    made, messages = _native.read(paths, options, circumstances(0, n_jobs, progress, memory))
     for message in messages:
-        warnings.warn(_respelled(message), UserWarning, stacklevel=2)
+        warnings.warn(message, UserWarning, stacklevel=2)
     return made
-
-
-def _respelled(message: str) -> str:
-    for theirs, ours in _SPELLINGS:
-        message = re.sub(theirs, ours, message)
-    return message

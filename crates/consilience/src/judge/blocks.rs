@@ -119,7 +119,7 @@ fn between(
     let (r, w) = (profiles.n_members(), profiles.weights());
     // (cluster, group, sum), at most one for every cluster and group.
     let most = (order.len() * r).min(profiles.n_clusters() * groups) as u64;
-    run.ask_memory("the ordered consensus matrix", 32 * most, "raise --memory")?;
+    run.ask_memory("the ordered consensus matrix", 32 * most, "allow more")?;
     let mut sums: Vec<(u32, u32, f64)> = Vec::new();
     let mut labelled = Matrix::zeros(groups, r);
     let mut own = vec![0.0; profiles.n_clusters()];
