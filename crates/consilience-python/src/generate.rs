@@ -70,9 +70,11 @@ type EmbeddingState<'py> = (
     PyReadonlyArray2<'py, f64>,
 );
 
-/// What labels rows as it is pickled, told apart by how many things it is.
+/// What labels rows as it is pickled, told apart by what it is made of.
 #[derive(FromPyObject)]
 enum FittedState<'py> {
+    /// Rows and their clusters.
+    Nearest(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, u32>),
     /// Centres, fuzzifier.
     Centres(PyReadonlyArray2<'py, f64>, f64),
     /// Embedding, centres, fuzzifier.
@@ -99,6 +101,13 @@ fn fitted(state: FittedState<'_>, width: usize) -> PyResult<Fitted> {
         Ok(centres)
     };
     Ok(match state {
+        FittedState::Nearest(rows, labels) => {
+            let (rows, labels) = (fits(&rows, width)?, labels.as_array().to_vec());
+            if labels.len() != rows.nrows() {
+                return Err(PyValueError::new_err("every row needs a cluster"));
+            }
+            Fitted::Nearest { rows, labels }
+        }
         FittedState::Centres(centres, fuzzifier) => {
             Fitted::Centres { centres: fits(&centres, width)?, fuzzifier }
         }
@@ -229,6 +238,9 @@ impl Models {
                         matrix(py, embedding.coordinates())?,
                     );
                     (state, matrix(py, centres)?, *fuzzifier).into_pyobject(py)?
+                }
+                Fitted::Nearest { rows, labels } => {
+                    (matrix(py, rows)?, PyArray1::from_slice(py, labels)).into_pyobject(py)?
                 }
                 Fitted::Mixture(mixture) => (
                     format!("{:?}", mixture.covariance()),

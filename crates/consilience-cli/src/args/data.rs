@@ -151,7 +151,7 @@ pub(crate) struct EnsembleArgs {
     #[arg(long, value_name = "K|A..B")]
     pub base_k: Option<BaseK>,
 
-    /// Representatives of u-spec [default: 1000]
+    /// Representatives of u-spec [default: 1000, at most a fifth of the objects]
     #[arg(long, value_name = "P", value_parser = at_least_one)]
     pub representatives: Option<usize>,
 

@@ -162,7 +162,7 @@ fn combine(blocks: &[Matrix], turn: &Matrix) -> Matrix {
 }
 
 /// The largest $\lVert A x - \theta x \rVert$ over the pairs with these values.
-fn worst_residual(vectors: &Matrix, image: &Matrix, values: &[f64]) -> f64 {
+pub(super) fn worst_residual(vectors: &Matrix, image: &Matrix, values: &[f64]) -> f64 {
     let mut squares = vec![0.0; values.len()];
     for (x, y) in vectors.iter_rows().zip(image.iter_rows()) {
         for (j, square) in squares.iter_mut().enumerate() {
@@ -172,7 +172,7 @@ fn worst_residual(vectors: &Matrix, image: &Matrix, values: &[f64]) -> f64 {
     squares.into_iter().fold(0.0, f64::max).sqrt()
 }
 
-fn column_lengths(block: &Matrix) -> Vec<f64> {
+pub(super) fn column_lengths(block: &Matrix) -> Vec<f64> {
     let mut squares = vec![0.0; block.ncols()];
     for row in block.iter_rows() {
         squares.iter_mut().zip(row).for_each(|(square, x)| *square += x * x);
@@ -181,7 +181,7 @@ fn column_lengths(block: &Matrix) -> Vec<f64> {
 }
 
 /// The first `count` pairs, vectors as rows.
-fn finish(vectors: &Matrix, mut values: Vec<f64>, count: usize) -> Eigen {
+pub(super) fn finish(vectors: &Matrix, mut values: Vec<f64>, count: usize) -> Eigen {
     values.truncate(count);
     let mut vectors = Matrix::from_fn(count, vectors.nrows(), |j, i| vectors[(i, j)]);
     fix_signs(&mut vectors);

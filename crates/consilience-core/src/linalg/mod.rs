@@ -1,6 +1,7 @@
 //! Numerics that know nothing of ensembles.
 
 mod assignment;
+mod chebyshev;
 mod eigen;
 mod lanczos;
 pub mod lanes;
@@ -14,6 +15,7 @@ mod xlogx;
 
 pub use crate::{by_lanes, unrolled};
 pub use assignment::{max_assignment, max_assignment_dense};
+pub use chebyshev::largest_filtered;
 pub use eigen::{Eigen, eigen, eigenvalues};
 pub use lanczos::largest;
 pub use lanes::{exp_branchless, ln_branchless, vectorised, xlogx_branchless};

@@ -423,7 +423,7 @@ fn from_profiles(found: &Eigen, weights: &[f64]) -> Embedding {
 
 /// Rows to unit length. Rows of the object-level eigenvectors have squared lengths that sum to the
 /// number of columns; one that is shorter than 1e-8 of the even share is rounding, and made 0.
-fn unit_rows(mut rows: Matrix, weights: &[f64]) -> Matrix {
+pub(super) fn unit_rows(mut rows: Matrix, weights: &[f64]) -> Matrix {
     let columns = rows.ncols().max(1);
     let shortest = 1e-8 / weights.iter().sum::<f64>().sqrt();
     let chunks = rows.as_mut_slice().par_chunks_mut(columns).with_min_len(1024);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::base::{
     Float, FuzzyKMeansParams, GmmParams, KMeans, KMeansFit, KMeansParams, MacQueenParams,
-    MiniBatchParams, Packed, Start, Table, USpecParams,
+    MiniBatchParams, NeighbourCutParams, Packed, Start, Table, USpecParams,
 };
 use crate::error::{Error, Result};
 use crate::generate::data::Data;
@@ -28,6 +28,8 @@ pub enum Base {
     USpec(USpecParams),
     /// A mixture of Gaussians.
     Gmm(GmmParams),
+    /// Spectral clustering of the graph of nearest neighbours.
+    Spectral(NeighbourCutParams),
 }
 
 /// What there is to know about a base clusterer.
@@ -75,6 +77,11 @@ pub static BASES: &[BaseInfo] = &[
         title: "mixture of Gaussians: clusters of different sizes, stretched in any direction",
         make: |k| Base::Gmm(GmmParams::new(k)),
     },
+    BaseInfo {
+        name: "spectral",
+        title: "spectral clustering of the graph of nearest neighbours: clusters of any shape, exact",
+        make: |k| Base::Spectral(NeighbourCutParams::new(k)),
+    },
 ];
 
 /// The base clusterer of this name.
@@ -94,6 +101,7 @@ impl Base {
             Base::MiniBatch(p) => Base::MiniBatch(p.k(k)),
             Base::USpec(p) => Base::USpec(p.k(k)),
             Base::Gmm(p) => Base::Gmm(p.k(k)),
+            Base::Spectral(p) => Base::Spectral(p.k(k)),
         }
     }
 
@@ -132,6 +140,7 @@ impl Base {
             Base::MiniBatch(p) => p.clone().check().map(drop),
             Base::USpec(p) => p.clone().check().map(drop),
             Base::Gmm(p) => p.clone().check().map(drop),
+            Base::Spectral(p) => p.clone().check().map(drop),
         }
     }
 
@@ -156,6 +165,7 @@ impl Base {
         match self {
             Base::USpec(p) => p.cost(n, d),
             Base::Gmm(p) => p.cost(n, d),
+            Base::Spectral(p) => p.cost(n, d),
             Base::KMeans(_) | Base::FuzzyKMeans(_) | Base::MacQueen(_) | Base::MiniBatch(_) => 0,
         }
     }
@@ -169,6 +179,7 @@ impl Base {
             Base::MiniBatch(_) => "minibatch-kmeans",
             Base::USpec(_) => "u-spec",
             Base::Gmm(_) => "gmm",
+            Base::Spectral(_) => "spectral",
         }
     }
 
@@ -232,6 +243,10 @@ impl Base {
                 let fit = p.clone().check()?.fit(data, run, rng)?;
                 (Fitted::Mixture(fit.model), fit.labels)
             }
+            Base::Spectral(p) => {
+                let labels = p.clone().check()?.fit(data, run, rng)?.labels;
+                (Fitted::Nearest { rows: data.to_matrix(), labels: labels.clone() }, labels)
+            }
         };
         Ok(BaseFit { fitted, labels })
     }
@@ -275,7 +290,7 @@ mod tests {
         assert_eq!(
             base("dbscan").unwrap_err().to_string(),
             "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen, \
-             minibatch-kmeans, u-spec, gmm"
+             minibatch-kmeans, u-spec, gmm, spectral"
         );
     }
 }

@@ -533,7 +533,7 @@ mod tests {
 
     #[test]
     fn models_label_as_their_members_do() {
-        let bases = ["kmeans", "u-spec", "gmm"].map(|name| base(name).unwrap().make);
+        let bases = ["kmeans", "u-spec", "gmm", "spectral"].map(|name| base(name).unwrap().make);
         for (scheme, base) in SCHEMES.iter().flat_map(|s| bases.map(|base| (s, base))) {
             let generator = generator((scheme.make)(), base(3)).check().unwrap();
             let (data, run) = (data(), Run::new(3));

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::{
-    Float, GmmModel, SparseMatrix, Table, USpecEmbedding, memberships, memberships_sparse,
-    nearest_centres, nearest_centres_sparse,
+    Float, GmmModel, NearestRow, SparseMatrix, Table, USpecEmbedding, memberships,
+    memberships_sparse, nearest_centres, nearest_centres_sparse,
 };
 use crate::error::{Error, Result};
 use crate::generate::data::{Data, Seen};
@@ -128,6 +128,13 @@ pub enum Fitted {
     },
     /// The component of largest membership.
     Mixture(GmmModel),
+    /// The cluster of the nearest row of those that were clustered.
+    Nearest {
+        /// The rows that were clustered.
+        rows: Matrix,
+        /// The cluster of each.
+        labels: Vec<u32>,
+    },
 }
 
 impl Fitted {
@@ -141,6 +148,9 @@ impl Fitted {
         match self {
             Fitted::Centres { centres, .. } | Fitted::Embedded { centres, .. } => centres.nrows(),
             Fitted::Mixture(mixture) => mixture.k(),
+            Fitted::Nearest { labels, .. } => {
+                labels.iter().max().map_or(0, |&last| last as usize + 1)
+            }
         }
     }
 
@@ -152,6 +162,10 @@ impl Fitted {
                 nearest_centres(Table::new(seen.nrows(), embedding.width(), &rows), centres, run)
             }
             Fitted::Mixture(mixture) => mixture.predict(seen, run),
+            Fitted::Nearest { rows, labels } => {
+                let nearest = NearestRow::new(rows, run)?.of(seen, run)?;
+                Ok(nearest.into_iter().map(|row| labels[row as usize]).collect())
+            }
         }
     }
 
@@ -164,6 +178,13 @@ impl Fitted {
                 memberships(rows, centres, *fuzzifier, run)
             }
             Fitted::Mixture(mixture) => mixture.memberships(seen, run),
+            Fitted::Nearest { .. } => {
+                let mut memberships = Matrix::zeros(seen.nrows(), self.k());
+                for (i, label) in self.predict(seen, run)?.into_iter().enumerate() {
+                    memberships.row_mut(i)[label as usize] = 1.0;
+                }
+                Ok(memberships)
+            }
         }
     }
 }
