@@ -66,7 +66,7 @@ type EmbeddingState<'py> = (
     PyReadonlyArray2<'py, f64>,
     PyReadonlyArray2<'py, f64>,
     usize,
-    f64,
+    Option<f64>,
     PyReadonlyArray2<'py, f64>,
 );
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::base::distance::{CHUNK, check_columns};
 use crate::base::table::{Float, Table};
-use crate::base::uspec::graph::{Graph, weight};
+use crate::base::uspec::graph::{Graph, weigh};
 use crate::base::uspec::representatives::Representatives;
 use crate::error::Result;
 use crate::linalg::Matrix;
@@ -19,17 +19,17 @@ use crate::run::Run;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct USpecEmbedding {
     representatives: Representatives,
-    sigma: f64,
+    sigma: Option<f64>,
     coordinates: Matrix,
 }
 
 impl USpecEmbedding {
-    /// The embedding with the kernel width `sigma` and these coordinates, a row per representative.
+    /// The embedding with the kernel width `sigma`, or with each row's own, and these coordinates, a row per representative.
     ///
     /// # Panics
     ///
     /// If there are more or fewer rows, or no column.
-    pub fn new(representatives: Representatives, sigma: f64, coordinates: Matrix) -> Self {
+    pub fn new(representatives: Representatives, sigma: Option<f64>, coordinates: Matrix) -> Self {
         assert_eq!(coordinates.nrows(), representatives.len(), "a row per representative");
         assert!(coordinates.ncols() > 0, "one coordinate at least");
         USpecEmbedding { representatives, sigma, coordinates }
@@ -40,8 +40,8 @@ impl USpecEmbedding {
         &self.representatives
     }
 
-    /// The width of the kernel.
-    pub fn sigma(&self) -> f64 {
+    /// The width of the kernel; `None` if each row takes its own.
+    pub fn sigma(&self) -> Option<f64> {
         self.sigma
     }
 
@@ -78,7 +78,7 @@ impl USpecEmbedding {
                     &mut ids,
                     &mut weights,
                 );
-                weights.iter_mut().for_each(|x| *x = weight(*x, self.sigma));
+                weights.chunks_exact_mut(wanted).for_each(|weights| weigh(weights, self.sigma));
                 let edges = ids.chunks_exact(wanted).zip(weights.chunks_exact(wanted));
                 edges.for_each(|(ids, weights)| take(ids, weights));
                 Ok(())

@@ -18,7 +18,7 @@ pub(super) struct Graph {
     ids: Vec<u32>,
     /// The weights of the edges.
     weights: Vec<f64>,
-    sigma: f64,
+    sigma: Option<f64>,
 }
 
 /// Rows of one part of the sums over all rows, at least.
@@ -32,15 +32,25 @@ pub(super) fn parts(n: usize) -> usize {
 
 /// The weight of an edge to a representative at this squared distance. None is nought: a row far from
 /// all representatives keeps its edges.
-pub(super) fn weight(square: f64, sigma: f64) -> f64 {
+fn weight(square: f64, sigma: f64) -> f64 {
     if sigma > 0.0 { (-0.5 * (square.sqrt() / sigma).powi(2)).exp().max(f64::EPSILON) } else { 1.0 }
 }
 
+/// Turns the squared distances of a row to its representatives into weights; without a kernel width the
+/// row takes the mean of its own distances.
+pub(super) fn weigh(squares: &mut [f64], sigma: Option<f64>) {
+    let own = || squares.iter().map(|square| square.sqrt()).sum::<f64>() / squares.len() as f64;
+    let sigma = sigma.unwrap_or_else(own);
+    squares.iter_mut().for_each(|x| *x = weight(*x, sigma));
+}
+
 impl Graph {
-    /// Joins every row of `data` to its nearest representatives.
+    /// Joins every row of `data` to its nearest representatives, with one kernel width for all rows or
+    /// with each row's own.
     pub(super) fn new<T: Float>(
         data: Table<'_, T>,
         representatives: &Representatives,
+        own_widths: bool,
         run: &Run,
     ) -> Result<Self> {
         let (n, width) = (data.nrows(), representatives.neighbours());
@@ -56,17 +66,17 @@ impl Graph {
         };
         let chunks = ids.par_chunks_mut(CHUNK * width).zip(weights.par_chunks_mut(CHUNK * width));
         let sums: Vec<f64> = chunks.enumerate().map(of_chunk).collect::<Result<_>>()?;
-        let sigma = sums.iter().sum::<f64>() / (n * width) as f64;
-        weights.par_chunks_mut(CHUNK).try_for_each(|weights| {
+        let sigma = (!own_widths).then(|| sums.iter().sum::<f64>() / (n * width) as f64);
+        weights.par_chunks_mut(CHUNK * width).try_for_each(|weights| {
             run.check()?;
-            weights.iter_mut().for_each(|x| *x = weight(*x, sigma));
+            weights.chunks_exact_mut(width).for_each(|weights| weigh(weights, sigma));
             Ok(())
         })?;
         Ok(Graph { width, ids, weights, sigma })
     }
 
-    /// The mean distance of a row to its representatives.
-    pub(super) fn sigma(&self) -> f64 {
+    /// The mean distance of a row to its representatives; `None` if each row takes its own.
+    pub(super) fn sigma(&self) -> Option<f64> {
         self.sigma
     }
 

@@ -29,7 +29,12 @@
 //! * *Equal eigenvalues* at the end of the $k$ largest are all taken
 //!   (see [spectral clustering](crate::base::spectral)): where the graph has more than $k$ components,
 //!   which of them to tell apart would otherwise be left to rounding.
-//! * *Small tables.* Of fewer than $p$ different rows each is a representative.
+//! * *Small tables.* A representative must stand for several rows, or every row is its own and the graph
+//!   falls apart. Of fewer than $5 p$ rows there are $n / 5$ representatives (or $2 k$, if that is more),
+//!   and $\sigma$ is for every row the mean of its own $K$ distances: with one width for all, rows far
+//!   from the others hang on by next to nothing, and are what is cut off. (On the breast cancer data of
+//!   569 rows the paper's choices give two clusters of 567 and 2.) From $5 p$ rows on, 5,000 by default,
+//!   all is as in the paper.
 //!
 //! # Cost
 //!
@@ -53,6 +58,9 @@ use crate::setters::setters;
 
 pub use embedding::USpecEmbedding;
 pub use representatives::Representatives;
+
+/// How many rows a representative stands for, at least.
+const ROWS_EACH: usize = 5;
 
 /// Parameters of [U-SPEC](self), not yet checked.
 ///
@@ -93,8 +101,8 @@ impl USpecParams {
         /// The number of clusters, at least 1.
         k: usize,
 
-        /// How many representatives there are, at least 1 and at least $k$; no more than there are
-        /// different rows.
+        /// How many representatives there are, at least 1 and at least $k$; no more than a fifth of the
+        /// rows or twice $k$, and than there are different rows.
         representatives: usize,
 
         /// To how many representatives an object is joined, at least 1.
@@ -126,9 +134,14 @@ impl USpecParams {
         Ok(USpec(self))
     }
 
+    /// How many representatives a table of `n` rows has, if so many rows differ.
+    fn representatives_of(&self, n: usize) -> usize {
+        self.representatives.min((n / ROWS_EACH).max(2 * self.k))
+    }
+
     /// How many bytes a fit to `n` rows of `d` columns takes beside them.
     pub(crate) fn cost(&self, n: usize, d: usize) -> u64 {
-        let p = self.representatives.min(n);
+        let p = self.representatives_of(n).min(n);
         let candidates = (representatives::CANDIDATES * p).min(n) * d * (8 + 4);
         // The matrix of the graph, its parts, and what its eigenvectors take.
         let square = 8 * p * p * (graph::parts(n) + 4);
@@ -177,12 +190,13 @@ impl USpec {
     }
 
     fn fit_here<T: Float>(&self, data: Table<'_, T>, run: &Run, rng: &mut Rng) -> Result<USpecFit> {
-        let USpecParams { k, representatives, neighbours, .. } = self.0;
-        let chosen = Representatives::choose(data, representatives, neighbours, run, rng)?;
+        let USpecParams { k, neighbours, .. } = self.0;
+        let count = self.0.representatives_of(data.nrows());
+        let chosen = Representatives::choose(data, count, neighbours, run, rng)?;
         if chosen.len() < k {
             return Err(Error::TooFewRows { k, distinct: chosen.len() });
         }
-        let graph = Graph::new(data, &chosen, run)?;
+        let graph = Graph::new(data, &chosen, count < self.0.representatives, run)?;
         let (values, coordinates) = graph.cut(chosen.len(), k, run)?;
         let embedding = USpecEmbedding::new(chosen, graph.sigma(), coordinates);
         let rows = embedding.of_graph(&graph, run)?;
