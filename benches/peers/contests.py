@@ -126,6 +126,56 @@ def skfuzzy_cmeans(iterations: int) -> Callable[[Data], float]:
     return work
 
 
+# Mixtures of Gaussians: a fixed number of iterations of EM from the same labels.
+
+COVARIANCES = {"full": "full", "tied": "tied", "diagonal": "diag", "spherical": "spherical"}
+
+
+def sklearn_mixture(covariance: str, iterations: int) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        import time
+
+        from sklearn.metrics import pairwise_distances_argmin
+        from sklearn.mixture import GaussianMixture
+        from sklearn.mixture._gaussian_mixture import _estimate_gaussian_parameters
+
+        warnings.filterwarnings("ignore")  # Not converging is what we ask for.
+        x, k, kind = data["data"], len(data["start"]), COVARIANCES[covariance]
+        labels = np.eye(k)[pairwise_distances_argmin(x, data["start"])]
+        counts, means, spread = _estimate_gaussian_parameters(x, labels, 0.0, kind)
+        precisions = np.linalg.inv(spread) if kind in ("full", "tied") else 1 / spread
+        mixture = GaussianMixture(
+            k,
+            covariance_type=kind,
+            reg_covar=0.0,
+            tol=0.0,
+            max_iter=iterations,
+            init_params="random_from_data",  # What it makes is replaced by what is given.
+            weights_init=counts / counts.sum(),
+            means_init=means,
+            precisions_init=precisions,
+        )
+        begin = time.perf_counter()
+        mixture.fit(x)
+        data["seconds"] = time.perf_counter() - begin
+        return float(mixture.score(x) * len(x))
+
+    return work
+
+
+def mixture(name: str, n: int, d: int, k: int, iterations: int, covariance: str) -> Contest:
+    return Contest(
+        name,
+        clouds(n, d, k, 2.0),
+        {
+            "ours": our_program(covariance, iterations),
+            "scikit-learn": sklearn_mixture(covariance, iterations),
+        },
+        quality="log-likelihood",
+        notes=f"mixture of Gaussians, {covariance} covariances, n {n} d {d} k {k}, {iterations} iterations",
+    )
+
+
 # Labels.
 
 
@@ -289,6 +339,11 @@ ALL = [
         {"ours": our_program("fuzzy", 100), "scikit-fuzzy": skfuzzy_cmeans(100)}, quality="J",
         notes="fuzzy k-means, n 10000 d 16 c 10, 100 iterations from random starts",
     ),
+    mixture("mixture-10k", 10_000, 8, 10, 50, "full"),
+    mixture("mixture-100k", 100_000, 8, 10, 50, "full"),
+    mixture("mixture-tied", 100_000, 8, 10, 50, "tied"),
+    mixture("mixture-diagonal", 100_000, 8, 10, 50, "diagonal"),
+    mixture("mixture-64", 20_000, 64, 10, 20, "full"),
     Contest(
         "tuples", noisy_labels(5_000_000, 20, 5, 100_000),
         {"ours": our_groups, "polars": polars_groups, "numpy": numpy_groups}, quality="distinct",

@@ -5,6 +5,8 @@
 //!
 //! * `kmeans`: Lloyd's iteration from the start, COUNT times at most; `kmeans32`: on the data in `f32`,
 //! * `fuzzy`: COUNT iterations of fuzzy k-means from random rows,
+//! * `full`, `tied`, `diagonal`, `spherical`: COUNT iterations of EM for a mixture of Gaussians with such
+//!   covariances, from the rows nearest to each row of the start,
 //! * `members`: COUNT members by k-means from random rows, each to its end, of K / 2, K / 2 + 1, ... clusters.
 //!
 //! Everything is done FITS times. Without arguments it makes a small table of its own. Prints one JSON
@@ -13,7 +15,7 @@
 use std::time::Instant;
 
 use consilience::Matrix;
-use consilience::base::{FuzzyKMeansParams, KMeansParams, Start, Table};
+use consilience::base::{Covariance, FuzzyKMeansParams, GmmParams, KMeansParams, Start, Table};
 use consilience::generate::{Base, GenerateParams};
 use consilience::{Result, Rng, Run, Stream};
 
@@ -60,6 +62,18 @@ impl Problem {
         Problem { what: "kmeans".to_owned(), data, single: vec![], start, count: 20, fits: 3 }
     }
 
+    /// The nearest row of the start for every row.
+    fn nearest(&self) -> Vec<u32> {
+        let square =
+            |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum() };
+        let of_row = |row: &[f64]| {
+            let squares = self.start.iter_rows().map(|start| square(row, start));
+            let least = squares.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+            least.map_or(0, |(j, _)| j as u32)
+        };
+        self.data.iter_rows().map(of_row).collect()
+    }
+
     /// The work, once: what was minimised, and the number of iterations where there is one.
     fn work(&self, run: &Run) -> Result<(f64, Option<usize>)> {
         let (k, count) = (self.start.nrows(), self.count);
@@ -81,6 +95,18 @@ impl Problem {
                 let fit = params.check()?.fit(&self.data, run, &mut run.rng(Stream::Data))?;
                 Ok((fit.trace.last().copied().unwrap_or(f64::NAN), Some(fit.iterations)))
             }
+            "full" | "tied" | "diagonal" | "spherical" => {
+                let covariance = match &*self.what {
+                    "full" => Covariance::Full,
+                    "tied" => Covariance::Tied,
+                    "diagonal" => Covariance::Diagonal,
+                    _ => Covariance::Spherical,
+                };
+                let params = GmmParams::new(k).covariance(covariance).max_iter(count).tol(0.0);
+                let (labels, gmm) = (self.nearest(), params.ridge(0.0).check()?);
+                let fit = gmm.fit_from(&self.data, &labels, run, &mut run.rng(Stream::Data))?;
+                Ok((fit.log_likelihood, Some(fit.iterations)))
+            }
             "members" => {
                 let base = |i: usize| {
                     let params = KMeansParams::new(k / 2 + i).start(Start::Random).tol(0.0);
@@ -90,7 +116,9 @@ impl Problem {
                 let (_, models) = generator.ensemble(&self.data, run)?;
                 Ok((models.len() as f64, None))
             }
-            other => panic!("`{other}` is not kmeans, fuzzy or members"),
+            other => panic!(
+                "`{other}` is not one of kmeans, kmeans32, fuzzy, full, tied, diagonal, spherical, members"
+            ),
         }
     }
 }
