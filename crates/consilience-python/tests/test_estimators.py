@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -59,7 +60,7 @@ def test_new_objects_join_their_cluster() -> None:
     "scheme",
     ["random_init", "random_k", "random_subspace", "bootstrap", "subsample", "random_projection"],
 )
-@pytest.mark.parametrize("base", ["kmeans", "fuzzy_kmeans", "macqueen", "minibatch_kmeans", "u_spec"])
+@pytest.mark.parametrize("base", ["kmeans", "fuzzy_kmeans", "macqueen", "minibatch_kmeans", "u_spec", "gmm", "spectral"])
 def test_schemes_and_bases(scheme: str, base: str) -> None:
     X = co.load_iris().data
     model = co.ConsensusClustering(
@@ -88,6 +89,69 @@ def test_scikit_learn_clusterers_as_base() -> None:
         co.ConsensusClustering(base=DBSCAN(), base_n_clusters=4).fit(X)
     with pytest.raises(ValueError, match="at least one"):
         co.ConsensusClustering(base=[]).fit(X)
+
+
+class Halves:
+    """A clusterer that knows nothing of scikit-learn."""
+
+    def fit(self, X):
+        self.labels_ = (X[:, 0] > np.median(X[:, 0])).astype(int)
+
+
+class Broken(Halves):
+    def __init__(self, labels=None):
+        self.labels = labels
+
+    def fit_predict(self, X):
+        if self.labels is None:
+            raise RuntimeError("out of luck")
+        return self.labels
+
+
+def test_whatever_clusters_can_be_a_member() -> None:
+    X, y = co.make_blobs()
+    mixture = GaussianMixture(5)
+    model = co.ConsensusClustering(5, base=mixture, n_members=6, random_state=0).fit(X)
+    assert co.metrics.ari(model.labels_, y) > 0.7
+    assert not hasattr(mixture, "means_"), "clones are fitted, not what was given"
+    again = co.ConsensusClustering(5, base=mixture, n_members=6, random_state=0).fit(X)
+    assert (again.labels_ == model.labels_).all()
+    assert (model.predict(X) == model.labels_).all()
+    sizes = {len(model.members_.clusters(i)) for i in range(6)}
+    assert len(sizes) > 1, "random_k draws the number of components"
+    one = co.ConsensusClustering(2, base=[Halves()], random_state=0).fit(X)
+    assert sorted(np.bincount(one.labels_)) == [250, 250]
+
+
+def test_a_list_is_a_committee() -> None:
+    X, y = co.make_blobs()
+    scaled = make_pipeline(StandardScaler(), KMeans(5, n_init=1))
+    committee = ["gmm", GaussianMixture(5), scaled, "spectral", KMeans(5, n_init=1)]
+    model = co.ConsensusClustering(5, base=committee, random_state=0).fit(X)
+    assert [len(model.members_.clusters(i)) for i in range(5)] == [5] * 5
+    assert co.metrics.ari(model.labels_, y) > 0.7
+    assert (model.predict(X) == model.labels_).all()
+    copy = pickle.loads(pickle.dumps(model))
+    assert (copy.predict(X) == model.labels_).all()
+    noise = co.ConsensusClustering(5, base=[DBSCAN(eps=0.5), "kmeans"], random_state=0).fit(X)
+    expected = DBSCAN(eps=0.5).fit(X).labels_
+    assert (noise.members_.member(0)[expected == -1] == -1).all() and (expected == -1).any()
+
+
+def test_errors_name_the_clusterer() -> None:
+    X, _ = co.make_blobs()
+    for base, message in [
+        (Broken(), "Broken failed: out of luck"),
+        (Broken([1, 2]), r"Broken gave labels of shape \(2,\) for 500 objects"),
+        (["kmeans", Broken()], "Broken failed"),
+        (["dbscan"], "no base clusterer `dbscan`"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            co.ConsensusClustering(3, base=base, n_members=2).fit(X)
+    with pytest.raises(TypeError, match=r"give it as KMeans\(\)"):
+        co.ConsensusClustering(3, base=KMeans).fit(X)
+    with pytest.raises(TypeError, match="object cannot be a base"):
+        co.ConsensusClustering(3, base=[object()]).fit(X)
 
 
 def test_pipelines_and_frames() -> None:

@@ -211,8 +211,9 @@ def generate(
         "subsample" or "random_projection".
     base : str, default "kmeans"
         The clusterer: "kmeans", "fuzzy_kmeans", "macqueen", "minibatch_kmeans" (learns from samples, for
-        tens of millions of objects) or "u_spec" (spectral clustering by way of representatives, for
-        clusters of any shape).
+        tens of millions of objects), "u_spec" (spectral clustering by way of representatives, for
+        clusters of any shape), "gmm" (mixture of Gaussians) or "spectral" (spectral clustering of the
+        graph of nearest neighbours).
     base_n_clusters : int or (int, int), optional
         The number of clusters of a member, or the range from which it is drawn; by default what
         suits the scheme.

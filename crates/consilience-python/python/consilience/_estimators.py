@@ -13,13 +13,12 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from consilience._circumstances import circumstances, seed_of, whole
+from consilience._clusterers import copy_of, count_of, labels_of, name_of, predicted, seed_anew, takes_sparse
 from consilience._consensus import combined, make_members, number_of, span
 from consilience._inputs import builder, table
 from consilience._native import Builder, Ensemble, Models
@@ -220,11 +219,13 @@ class ConsensusClustering(_Consensus):
     n_members : int, default 50
         How many clusterings are made.
     scheme : str, default "random_k"
-        What makes them differ: see :func:`consilience.generate`. With a scikit-learn clusterer as
-        base "random_k" or "random_init".
-    base : str, clusterer or list of clusterers, default "kmeans"
-        The base clusterer: a name, or a scikit-learn clusterer that is cloned for every member and
-        seeded anew, or a list of them, one a member.
+        What makes them differ: see :func:`consilience.generate`. With a clusterer of another
+        package as base "random_k" or "random_init".
+    base : str, clusterer, or list of both, default "kmeans"
+        The base clusterer: a name (see :func:`consilience.generate`), or anything with
+        ``fit_predict`` or ``labels_``, such as the clusterers and mixtures of scikit-learn; it is
+        cloned for every member and seeded anew. A list is a committee: every item makes one member.
+        The label -1, noise to density clusterers, means that the member does not label an object.
     base_n_clusters : int or (int, int), optional
         The number of clusters of a member, or the range from which it is drawn.
     params : mapping, optional
@@ -303,9 +304,7 @@ class ConsensusClustering(_Consensus):
             names = (self.base.replace("-", "_"), str(self.scheme).replace("-", "_"))
             return names[0] in ("kmeans", "minibatch_kmeans") or names[1] == "random_projection"
         given = self.base if isinstance(self.base, Sequence) else [self.base]
-        # A clusterer need not be of scikit-learn's classes; one that says nothing takes dense tables.
-        said = (hasattr(clusterer, "__sklearn_tags__") and not isinstance(clusterer, type) for clusterer in given)
-        return all(said) and all(get_tags(clusterer).input_tags.sparse for clusterer in given)
+        return all(item == "kmeans" if isinstance(item, str) else takes_sparse(item) for item in given)
 
     def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any]]:
         self._models: Models | list[Any]
@@ -322,9 +321,11 @@ class ConsensusClustering(_Consensus):
             )
             base, scheme = self.base, self.scheme
         else:
-            self._models = self._fitted(X, np.random.default_rng(seed))
-            members = builder([np.asarray(model.labels_) for model in self._models]).finish()
-            base = " and ".join(dict.fromkeys(type(model).__name__ for model in self._models))
+            self._models, labels = self._fitted(X, np.random.default_rng(seed))
+            members = builder(labels).finish()
+            given = self.base if isinstance(self.base, Sequence) else [self.base]
+            names = (item if isinstance(item, str) else name_of(item) for item in given)
+            base = " and ".join(dict.fromkeys(names))
             scheme = "given" if isinstance(self.base, Sequence) else self.scheme
         sizes = [len(members.clusters(i)) for i in range(len(members))]
         return members, {
@@ -336,20 +337,41 @@ class ConsensusClustering(_Consensus):
             "features": X.shape[1],
         }
 
-    def _fitted(self, X: Any, rng: np.random.Generator) -> list[Any]:
-        """Clones of the given clusterers, fitted."""
+    def _fitted(self, X: Any, rng: np.random.Generator) -> tuple[list[Any], list[Any]]:
+        """Clones of the given clusterers, fitted, and the labels of each."""
         if isinstance(self.base, Sequence):
-            members = [clone(clusterer) for clusterer in self.base]
-            if not members:
+            given = [item if isinstance(item, str) else copy_of(item) for item in self.base]
+            if not given:
                 raise ValueError("base must hold at least one clusterer")
         else:
-            members = [clone(self.base) for _ in range(whole(self.n_members, "n_members", least=1))]
-            self._vary(members, X.shape[0], rng)
-        for member in members:
-            if "random_state" in member.get_params():
-                member.set_params(random_state=int(rng.integers(2**31 - 1)))
-            member.fit(X)
-        return members
+            given = [copy_of(self.base) for _ in range(whole(self.n_members, "n_members", least=1))]
+            self._vary(given, X.shape[0], rng)
+        models: list[Any] = []
+        labels: list[Any] = []
+        for item in given:
+            if isinstance(item, str):
+                member, model = self._named(item, X, int(rng.integers(2**63)))
+                labels.append(member.member(0))
+                models.append(model)
+            else:
+                seed_anew(item, rng)
+                labels.append(labels_of(item, X))
+                models.append(item)
+        return models, labels
+
+    def _named(self, base: str, X: Any, seed: int) -> tuple[Ensemble, Models]:
+        """One member by a clusterer of ours."""
+        wanted = number_of(self.n_clusters)
+        return make_members(
+            table(X),
+            n_members=1,
+            scheme="random_init",
+            base=base,
+            base_n_clusters=self.base_n_clusters if self.base_n_clusters is not None else wanted,
+            n_clusters=wanted,
+            soft=False,
+            circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
+        )
 
     def _vary(self, members: list[Any], n: int, rng: np.random.Generator) -> None:
         """Sets the number of clusters of every member as the scheme says."""
@@ -360,9 +382,12 @@ class ConsensusClustering(_Consensus):
                 f"{self.scheme!r}"
             )
         limits = span(self.base_n_clusters)
-        if "n_clusters" not in members[0].get_params():
+        count = count_of(members[0])
+        if count is None:
             if limits is not None:
-                raise ValueError("base_n_clusters is given, but base has no n_clusters")
+                raise ValueError(
+                    f"base_n_clusters is given, but {name_of(members[0])} has no n_clusters"
+                )
             return
         if limits is None:
             if scheme == "random_init":
@@ -371,12 +396,15 @@ class ConsensusClustering(_Consensus):
             most = math.isqrt(n) if wanted is None else 2 * wanted
             limits = (min(2, n), min(max(most, 2), n))
         for member in members:
-            member.set_params(n_clusters=int(rng.integers(limits[0], limits[1] + 1)))
+            member.set_params(**{count: int(rng.integers(limits[0], limits[1] + 1))})
 
     def _members_of(self, X: Any) -> Ensemble | Builder:
         if isinstance(self._models, Models):
             return self._models.predict(table(X), circumstances(0, self.n_jobs))
-        without = [type(m).__name__ for m in self._models if not hasattr(m, "predict")]
-        if without:
-            raise TypeError(f"{without[0]} cannot label new objects: it has no predict")
-        return builder([np.asarray(model.predict(X)) for model in self._models])
+        labels = [
+            model.labels(table(X), circumstances(0, self.n_jobs))[0]
+            if isinstance(model, Models)
+            else predicted(model, X)
+            for model in self._models
+        ]
+        return builder(labels)
