@@ -14,17 +14,19 @@ pub struct Merge {
     pub height: f64,
 }
 
-/// The merges of `n` rows into one cluster, in their order.
+/// The merges of `n` rows into one cluster, in their order; those of equal rows come first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dendrogram {
     n: usize,
+    distinct: usize,
     merges: Vec<Merge>,
 }
 
 impl Dendrogram {
-    pub(super) fn new(n: usize, merges: Vec<Merge>) -> Self {
+    /// The merges of `n` rows, of which `distinct` differ.
+    pub(super) fn new(n: usize, distinct: usize, merges: Vec<Merge>) -> Self {
         debug_assert_eq!(merges.len() + 1, n, "one merge fewer than rows");
-        Dendrogram { n, merges }
+        Dendrogram { n, distinct, merges }
     }
 
     /// The merges, the first one first.
@@ -36,21 +38,18 @@ impl Dendrogram {
     ///
     /// # Errors
     ///
-    /// Unless `k` is at least 1 and at most the number of rows.
+    /// If `k` is 0, or there are fewer distinct rows: equal ones are never told apart.
     pub fn cut(&self, k: usize) -> Result<Vec<u32>> {
-        check_k(k, self.n)?;
+        if k == 0 {
+            return Err(Error::parameter("k", "at least 1", k));
+        }
+        if k > self.distinct {
+            return Err(Error::TooFewRows { k, distinct: self.distinct });
+        }
         let mut sets = UnionFind::new(self.n);
         for merge in &self.merges[..self.n - k] {
             sets.union(merge.a as usize, merge.b as usize);
         }
         Ok(sets.labels())
     }
-}
-
-/// Fails unless `n` rows can make `k` clusters.
-fn check_k(k: usize, n: usize) -> Result<()> {
-    if (1..=n).contains(&k) {
-        return Ok(());
-    }
-    Err(Error::parameter("k", format!("at least 1 and at most {n}, the number of rows"), k))
 }

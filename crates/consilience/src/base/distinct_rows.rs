@@ -29,8 +29,7 @@ impl DistinctRows {
     pub(super) fn new<T: Float>(data: &Table<'_, T>, run: &Run) -> Result<Self> {
         let (n, d) = (data.nrows(), data.ncols());
         let hint = "cluster a sample of the rows, or fewer columns";
-        let bytes = 8 * (n * (d + 2)) as u64 + KdTree::cost(n, d);
-        run.ask_memory(&format!("a tree of {n} rows and {d} columns"), bytes, hint)?;
+        run.ask_memory(&format!("a tree of {n} rows and {d} columns"), Self::cost(n, d), hint)?;
         data.check()?;
         run.check()?;
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -55,6 +54,11 @@ impl DistinctRows {
         Ok(DistinctRows { values, order, starts })
     }
 
+    /// How many bytes the rows of a table and a k-d tree of them take.
+    pub(super) fn cost(n: usize, d: usize) -> u64 {
+        8 * (n * (d + 2)) as u64 + KdTree::cost(n, d)
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
@@ -68,6 +72,12 @@ impl DistinctRows {
     /// The table's rows that equal distinct row `u`, ascending.
     pub(super) fn rows(&self, u: usize) -> &[u32] {
         &self.order[self.starts[u] as usize..self.starts[u + 1] as usize]
+    }
+
+    /// The first row of each kind with every other that equals it.
+    pub(super) fn equal_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let kinds = (0..self.len()).map(|u| self.rows(u));
+        kinds.flat_map(|rows| rows[1..].iter().map(|&row| (rows[0], row)))
     }
 }
 

@@ -7,6 +7,7 @@
 mod components;
 pub(crate) mod correlation;
 mod dendrogram;
+mod density;
 mod distance;
 mod distinct_rows;
 mod exact_sum;
@@ -14,6 +15,7 @@ mod fuzzy_kmeans;
 mod fuzzy_lanes;
 mod genie;
 mod gmm;
+mod hierarchy;
 mod kdtree;
 mod kmeans;
 pub(crate) mod linkage;
@@ -34,10 +36,12 @@ mod uspec;
 
 pub(crate) use components::principal_components;
 pub use dendrogram::{Dendrogram, Merge};
+pub use density::{Density, DensityParams};
 pub use fuzzy_kmeans::{FuzzyKMeans, FuzzyKMeansFit, FuzzyKMeansParams};
 pub(crate) use fuzzy_kmeans::{memberships, memberships_sparse};
 pub use genie::{Genie, GenieParams, single_link};
 pub use gmm::{Covariance, Gmm, GmmFit, GmmModel, GmmParams};
+pub use hierarchy::{Hierarchy, HierarchyParams, Linkage};
 pub(crate) use kmeans::Packed;
 pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub use macqueen::MacQueenParams;

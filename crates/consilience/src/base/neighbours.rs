@@ -32,7 +32,7 @@ impl Neighbours {
     ///
     /// ```
     /// use consilience::base::Neighbours;
-    /// use consilience::{Run, linalg::Matrix};
+    /// use consilience::{Matrix, Run};
     /// let data = Matrix::from_vec(4, 1, vec![0.0, 5.0, 1.0, 7.0]);
     /// let neighbours = Neighbours::new(&data, 2, &Run::new(0))?;
     /// assert_eq!(neighbours.of(0), (&[2, 1][..], &[1.0, 25.0][..]));

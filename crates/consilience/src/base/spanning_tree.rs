@@ -46,6 +46,7 @@ pub struct Edge {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanningTree {
     n: usize,
+    distinct: usize,
     edges: Vec<Edge>,
 }
 
@@ -58,7 +59,7 @@ impl SpanningTree {
     ///
     /// ```
     /// use consilience::base::SpanningTree;
-    /// use consilience::{Run, linalg::Matrix};
+    /// use consilience::{Matrix, Run};
     /// let data = Matrix::from_vec(4, 1, vec![0.0, 5.0, 1.0, 7.0]);
     /// let tree = SpanningTree::new(&data, &Run::new(0))?;
     /// let lengths: Vec<f64> = tree.edges().iter().map(|edge| edge.length).collect();
@@ -120,12 +121,17 @@ impl SpanningTree {
             edges.push(Edge { a: first(link.a), b: first(link.b), length: link.square.sqrt() });
         }
         put_equal(&mut edges, f64::INFINITY);
-        Ok(SpanningTree { n: distinct.n_rows(), edges })
+        Ok(SpanningTree { n: distinct.n_rows(), distinct: distinct.len(), edges })
     }
 
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.n
+    }
+
+    /// How many of the rows differ.
+    pub fn n_distinct(&self) -> usize {
+        self.distinct
     }
 
     /// The edges, the shortest first.

@@ -30,7 +30,7 @@ impl UnionFind {
     }
 
     /// How many elements `x`'s set has.
-    pub fn size(&mut self, x: usize) -> u32 {
+    pub(crate) fn size(&mut self, x: usize) -> u32 {
         let root = self.find(x);
         self.size[root]
     }
