@@ -3,7 +3,9 @@
 use consilience::Run;
 use consilience::base::{Covariance, GmmModel, Representatives, USpecEmbedding};
 use consilience::ensemble::{Ensemble, HardMember, Member};
-use consilience::generate::{BaseK, Features, Fitted, GenerateParams, Model, base, scheme};
+use consilience::generate::{
+    BaseK, Features, Fitted, GenerateParams, Model, NO_CLUSTER, base, scheme,
+};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -173,7 +175,8 @@ impl Models {
                     return soft.map(Member::from);
                 }
                 let labels = model.predict(table.data(), run)?;
-                Ok(HardMember::from_integer_slice(name, &labels, |_, _| false).into())
+                Ok(HardMember::from_integer_slice(name, &labels, |_, label| label == NO_CLUSTER)
+                    .into())
             };
             let members = self.models.iter().enumerate().map(member);
             Ensemble::new(members.collect::<consilience::Result<_>>()?)
@@ -181,7 +184,7 @@ impl Models {
         Ok(PyEnsemble::new(ensemble))
     }
 
-    /// The clusters of new objects by number, an array for every model.
+    /// The clusters of new objects by number, an array for every model; -1 for none.
     fn labels<'py>(
         &self,
         py: Python<'py>,

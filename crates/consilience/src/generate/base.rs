@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use crate::base::{
-    Float, FuzzyKMeansParams, GmmParams, KMeans, KMeansFit, KMeansParams, MacQueenParams,
-    MiniBatchParams, NeighbourCutParams, Packed, Start, Table, USpecParams,
+    DensityParams, Float, FuzzyKMeansParams, GmmParams, HierarchyParams, KMeans, KMeansFit,
+    KMeansParams, Linkage, MacQueenParams, MiniBatchParams, NeighbourCutParams, Packed, Start,
+    Table, USpecParams,
 };
 use crate::error::{Error, Result};
 use crate::generate::data::Data;
-use crate::generate::model::{Fitted, needs_dense};
+use crate::generate::model::{Fitted, NO_CLUSTER, needs_dense};
 use crate::rng::Rng;
 use crate::run::Run;
 
@@ -30,6 +31,10 @@ pub enum Base {
     Gmm(GmmParams),
     /// Spectral clustering of the graph of nearest neighbours.
     Spectral(NeighbourCutParams),
+    /// Hierarchical clustering: Genie, single, average and complete link, Ward.
+    Hierarchy(HierarchyParams),
+    /// Density clustering.
+    Density(DensityParams),
 }
 
 /// What there is to know about a base clusterer.
@@ -82,6 +87,36 @@ pub static BASES: &[BaseInfo] = &[
         title: "spectral clustering of the graph of nearest neighbours: clusters of any shape, exact",
         make: |k| Base::Spectral(NeighbourCutParams::new(k)),
     },
+    BaseInfo {
+        name: "genie",
+        title: "Genie: single link that lets no cluster stay tiny, for clusters of any shape",
+        make: |k| Base::Hierarchy(HierarchyParams::new(Linkage::Genie { threshold: 0.3 }, k)),
+    },
+    BaseInfo {
+        name: "single",
+        title: "single link: merges the clusters of the two nearest rows",
+        make: |k| Base::Hierarchy(HierarchyParams::new(Linkage::Single, k)),
+    },
+    BaseInfo {
+        name: "average",
+        title: "average link: merges the clusters whose rows are nearest on average",
+        make: |k| Base::Hierarchy(HierarchyParams::new(Linkage::Average, k)),
+    },
+    BaseInfo {
+        name: "complete",
+        title: "complete link: merges the clusters whose farthest rows are nearest",
+        make: |k| Base::Hierarchy(HierarchyParams::new(Linkage::Complete, k)),
+    },
+    BaseInfo {
+        name: "ward",
+        title: "Ward's method: merges the clusters that stay most compact",
+        make: |k| Base::Hierarchy(HierarchyParams::new(Linkage::Ward, k)),
+    },
+    BaseInfo {
+        name: "density",
+        title: "density clustering (HDBSCAN*): finds the number of clusters; noise gets no label",
+        make: |k| Base::Density(DensityParams::new(k)),
+    },
 ];
 
 /// The base clusterer of this name.
@@ -102,6 +137,8 @@ impl Base {
             Base::USpec(p) => Base::USpec(p.k(k)),
             Base::Gmm(p) => Base::Gmm(p.k(k)),
             Base::Spectral(p) => Base::Spectral(p.k(k)),
+            Base::Hierarchy(p) => Base::Hierarchy(p.k(k)),
+            Base::Density(p) => Base::Density(p.k(k)),
         }
     }
 
@@ -141,6 +178,8 @@ impl Base {
             Base::USpec(p) => p.clone().check().map(drop),
             Base::Gmm(p) => p.clone().check().map(drop),
             Base::Spectral(p) => p.clone().check().map(drop),
+            Base::Hierarchy(p) => p.clone().check().map(drop),
+            Base::Density(p) => p.clone().check().map(drop),
         }
     }
 
@@ -166,6 +205,8 @@ impl Base {
             Base::USpec(p) => p.cost(n, d),
             Base::Gmm(p) => p.cost(n, d),
             Base::Spectral(p) => p.cost(n, d),
+            Base::Hierarchy(p) => p.cost(n, d),
+            Base::Density(p) => p.cost(n, d),
             Base::KMeans(_) | Base::FuzzyKMeans(_) | Base::MacQueen(_) | Base::MiniBatch(_) => 0,
         }
     }
@@ -180,6 +221,14 @@ impl Base {
             Base::USpec(_) => "u-spec",
             Base::Gmm(_) => "gmm",
             Base::Spectral(_) => "spectral",
+            Base::Hierarchy(p) => match p.linkage_of() {
+                Linkage::Genie { .. } => "genie",
+                Linkage::Single => "single",
+                Linkage::Average => "average",
+                Linkage::Complete => "complete",
+                Linkage::Ward => "ward",
+            },
+            Base::Density(_) => "density",
         }
     }
 
@@ -245,7 +294,16 @@ impl Base {
             }
             Base::Spectral(p) => {
                 let labels = p.clone().check()?.fit(data, run, rng)?.labels;
-                (Fitted::Nearest { rows: data.to_matrix(), labels: labels.clone() }, labels)
+                (Fitted::nearest(data, &labels), labels)
+            }
+            Base::Hierarchy(p) => {
+                let labels = p.clone().check()?.fit(data, run)?;
+                (Fitted::nearest(data, &labels), labels)
+            }
+            Base::Density(p) => {
+                let labels = p.clone().check()?.fit(data, run)?.into_iter();
+                let labels: Vec<u32> = labels.map(|label| label.unwrap_or(NO_CLUSTER)).collect();
+                (Fitted::nearest(data, &labels), labels)
             }
         };
         Ok(BaseFit { fitted, labels })
@@ -256,6 +314,7 @@ impl Base {
 pub(super) struct BaseFit {
     /// What labels further rows.
     pub(super) fitted: Fitted,
+    /// The cluster of every row, or [`NO_CLUSTER`].
     pub(super) labels: Vec<u32>,
 }
 
@@ -290,7 +349,8 @@ mod tests {
         assert_eq!(
             base("dbscan").unwrap_err().to_string(),
             "there is no base clusterer `dbscan`; there are kmeans, fuzzy-kmeans, macqueen, \
-             minibatch-kmeans, u-spec, gmm, spectral"
+             minibatch-kmeans, u-spec, gmm, spectral, genie, single, average, complete, ward, \
+             density"
         );
     }
 }

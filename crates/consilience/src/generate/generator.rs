@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::generate::base::{Base, BaseFit};
 use crate::generate::bootstrap::Unseen;
 use crate::generate::data::Data;
-use crate::generate::model::Model;
+use crate::generate::model::{Model, NO_CLUSTER};
 use crate::generate::random_k::BaseK;
 use crate::generate::scheme::{Scheme, View};
 use crate::rng::{Rng, Stream};
@@ -355,7 +355,9 @@ impl GeneratorOn<'_> {
             };
             let mut hidden = vec![false; if unseen.is_empty() { 0 } else { n }];
             unseen.iter().for_each(|&i| hidden[i] = true);
-            let is_hidden = |i: usize, _| hidden.get(i).is_some_and(|hidden| *hidden);
+            let is_hidden = |i: usize, label: u32| {
+                label == NO_CLUSTER || hidden.get(i).is_some_and(|hidden| *hidden)
+            };
             HardMember::from_integer_slice(name, &labels, is_hidden).into()
         };
         Ok(GeneratedMember { member, model })
@@ -533,7 +535,8 @@ mod tests {
 
     #[test]
     fn models_label_as_their_members_do() {
-        let bases = ["kmeans", "u-spec", "gmm", "spectral"].map(|name| base(name).unwrap().make);
+        let bases = ["kmeans", "u-spec", "gmm", "spectral", "genie", "ward", "density"]
+            .map(|name| base(name).unwrap().make);
         for (scheme, base) in SCHEMES.iter().flat_map(|s| bases.map(|base| (s, base))) {
             let generator = generator((scheme.make)(), base(3)).check().unwrap();
             let (data, run) = (data(), Run::new(3));
@@ -542,7 +545,7 @@ mod tests {
                 let predicted = model.predict(&data, &run).unwrap();
                 let named = HardMember::from_integers(
                     member.name(),
-                    predicted.iter().map(|&c| Some(i64::from(c))),
+                    predicted.iter().map(|&c| (c != NO_CLUSTER).then_some(i64::from(c))),
                 );
                 assert_eq!(*member, named.into());
                 assert!(model.predict(&Matrix::zeros(1, 2), &run).is_err());

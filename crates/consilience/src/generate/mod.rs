@@ -20,6 +20,6 @@ pub use base::{BASES, Base, BaseInfo, base};
 pub use bootstrap::Unseen;
 pub use data::Data;
 pub use generator::{GenerateParams, GeneratedMember, Generator, GeneratorOn};
-pub use model::{Features, Fitted, Model};
+pub use model::{Features, Fitted, Model, NO_CLUSTER};
 pub use random_k::BaseK;
 pub use scheme::{SCHEMES, Scheme, SchemeInfo, Share, scheme};

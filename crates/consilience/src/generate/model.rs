@@ -106,6 +106,9 @@ fn project_sparse(data: &SparseMatrix, directions: &Matrix, run: &Run) -> Result
     Ok(projected)
 }
 
+/// The label of a row that is in no cluster.
+pub const NO_CLUSTER: u32 = u32::MAX;
+
 /// What labels rows as a fitted base clusterer does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -132,7 +135,7 @@ pub enum Fitted {
     Nearest {
         /// The rows that were clustered.
         rows: Matrix,
-        /// The cluster of each.
+        /// The cluster of each, or [`NO_CLUSTER`].
         labels: Vec<u32>,
     },
 }
@@ -143,13 +146,19 @@ impl Fitted {
         Fitted::Centres { centres, fuzzifier: 2.0 }
     }
 
+    /// The rows of a table with their labels.
+    pub(super) fn nearest<T: Float>(data: Table<'_, T>, labels: &[u32]) -> Self {
+        Fitted::Nearest { rows: data.to_matrix(), labels: labels.to_vec() }
+    }
+
     /// The number of clusters.
     fn k(&self) -> usize {
         match self {
             Fitted::Centres { centres, .. } | Fitted::Embedded { centres, .. } => centres.nrows(),
             Fitted::Mixture(mixture) => mixture.k(),
             Fitted::Nearest { labels, .. } => {
-                labels.iter().max().map_or(0, |&last| last as usize + 1)
+                let last = labels.iter().filter(|&&cluster| cluster != NO_CLUSTER).max();
+                last.map_or(0, |&last| last as usize + 1)
             }
         }
     }
@@ -179,9 +188,12 @@ impl Fitted {
             }
             Fitted::Mixture(mixture) => mixture.memberships(seen, run),
             Fitted::Nearest { .. } => {
+                // There are no degrees: a row is in its cluster or in none.
                 let mut memberships = Matrix::zeros(seen.nrows(), self.k());
                 for (i, label) in self.predict(seen, run)?.into_iter().enumerate() {
-                    memberships.row_mut(i)[label as usize] = 1.0;
+                    if label != NO_CLUSTER {
+                        memberships[(i, label as usize)] = 1.0;
+                    }
                 }
                 Ok(memberships)
             }
@@ -206,7 +218,7 @@ impl Model {
         self.fitted.k()
     }
 
-    /// The cluster of every row.
+    /// The cluster of every row, or [`NO_CLUSTER`].
     pub fn predict<'a>(&self, data: impl Into<Data<'a>>, run: &Run) -> Result<Vec<u32>> {
         let data = data.into();
         self.check(data)?;

@@ -15,7 +15,7 @@ use crate::run::Run;
 const PANEL: usize = 16;
 
 /// Panels of one unit of parallel work.
-const CHUNK: usize = 64;
+const CHUNK: usize = 16;
 
 /// Fewer coordinates than this are looked at on one thread.
 const SERIAL: usize = 1 << 17;

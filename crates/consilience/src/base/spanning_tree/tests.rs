@@ -86,7 +86,7 @@ proptest! {
 #[test]
 fn threads_and_precision_do_not_show() {
     let mut rng = Rng::new(1, Stream::Data);
-    for (n, d) in [(4000, 3), (1500, 130)] {
+    for (n, d) in [(1200, 3), (700, 190)] {
         let single: Vec<f32> = (0..n * d).map(|_| rng.normal() as f32).collect();
         let single = Table::new(n, d, &single);
         let tree =
