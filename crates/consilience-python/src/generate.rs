@@ -1,10 +1,13 @@
 //! Ensembles from tables of features.
 
+use std::sync::Arc;
+
 use consilience::Run;
 use consilience::base::{Covariance, GmmModel, Representatives, USpecEmbedding};
 use consilience::ensemble::{Ensemble, HardMember, Member};
 use consilience::generate::{
-    BaseK, Features, Fitted, GenerateParams, Model, NO_CLUSTER, base, scheme,
+    BaseK, Committee, Features, Fitted, GenerateParams, KnownRows, Model, NO_CLUSTER, Scheme, base,
+    scheme,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -21,7 +24,10 @@ use crate::running::{Circumstances, compute};
 #[derive(FromPyObject)]
 pub(crate) struct Recipe {
     #[pyo3(item)]
-    n_members: usize,
+    n_members: Option<usize>,
+    /// The kinds of clusterers in a committee, unless the default ones.
+    #[pyo3(item)]
+    kinds: Option<Vec<String>>,
     #[pyo3(item)]
     scheme: String,
     #[pyo3(item)]
@@ -45,21 +51,31 @@ pub(crate) fn generate(
     circumstances: Circumstances,
 ) -> PyResult<(PyEnsemble, Models)> {
     let table = given::Features::new(x)?;
-    let ((ensemble, models), _) = compute(py, &circumstances, |run| {
+    let (made, _) = compute(py, &circumstances, |run| {
         let scheme = (scheme(&recipe.scheme)?.make)();
         let base_k = match recipe.base_n_clusters {
             Some((low, high)) if low == high => BaseK::Exactly(low),
             Some((low, high)) => BaseK::Between(low, high),
             None => BaseK::Auto { consensus: recipe.n_clusters },
         };
-        let generator = GenerateParams::new(scheme, (base(&recipe.base)?.make)(1))
-            .k(base_k)
-            .size(recipe.n_members)
-            .soft(recipe.soft)
-            .check()?;
-        generator.ensemble(table.data(), run)
+        let params = match (scheme, &recipe.kinds) {
+            (Scheme::Committee(committee), None) => GenerateParams::committee(committee, base_k),
+            (Scheme::Committee(_), Some(kinds)) => {
+                let kinds = kinds.iter().map(String::as_str);
+                GenerateParams::committee(Committee::of(kinds)?, base_k)
+            }
+            (scheme, _) => GenerateParams::new(scheme, (base(&recipe.base)?.make)(1)).k(base_k),
+        };
+        let params = match recipe.n_members {
+            Some(size) => params.size(size),
+            None => params,
+        };
+        params.soft(recipe.soft).check()?.ensemble(table.data(), run)
     })?;
-    Ok((PyEnsemble::new(ensemble), Models { models, soft: recipe.soft }))
+    let seats = serde_json::to_string(&made.seats);
+    let seats = seats.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let models = Models { models: made.models, soft: recipe.soft, seats };
+    Ok((PyEnsemble::new(made.ensemble), models))
 }
 
 /// An embedding as it is pickled: representatives, centres of their groups, neighbours, kernel width,
@@ -108,7 +124,8 @@ fn fitted(state: FittedState<'_>, width: usize) -> PyResult<Fitted> {
             if labels.len() != rows.nrows() {
                 return Err(PyValueError::new_err("every row needs a cluster"));
             }
-            Fitted::Nearest { rows, labels }
+            let rows = KnownRows::new(rows, &Run::new(0)).map_err(to_python)?;
+            Fitted::Nearest { rows: Arc::new(rows), labels }
         }
         FittedState::Centres(centres, fuzzifier) => {
             Fitted::Centres { centres: fits(&centres, width)?, fuzzifier }
@@ -148,10 +165,18 @@ fn embedding(state: EmbeddingState<'_>, width: usize) -> PyResult<USpecEmbedding
 pub(crate) struct Models {
     models: Vec<Model>,
     soft: bool,
+    /// What a committee made, those included that were left out, as JSON.
+    seats: String,
 }
 
 #[pymethods]
 impl Models {
+    /// What a committee made, those included that were left out, as JSON.
+    #[getter]
+    fn seats(&self) -> &str {
+        &self.seats
+    }
+
     /// How many there are.
     fn __len__(&self) -> usize {
         self.models.len()
@@ -211,7 +236,7 @@ impl Models {
     /// These models and then others.
     fn joined(&self, others: &Models) -> Models {
         let models = self.models.iter().chain(&others.models).cloned().collect();
-        Models { models, soft: self.soft }
+        Models { models, soft: self.soft, seats: "[]".to_owned() }
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -243,7 +268,8 @@ impl Models {
                     (state, matrix(py, centres)?, *fuzzifier).into_pyobject(py)?
                 }
                 Fitted::Nearest { rows, labels } => {
-                    (matrix(py, rows)?, PyArray1::from_slice(py, labels)).into_pyobject(py)?
+                    (matrix(py, rows.rows())?, PyArray1::from_slice(py, labels))
+                        .into_pyobject(py)?
                 }
                 Fitted::Mixture(mixture) => (
                     format!("{:?}", mixture.covariance()),
@@ -283,6 +309,6 @@ impl Models {
             Ok(Model { features, fitted: fitted(state, width)?, n_features })
         };
         let models = models.into_iter().map(model).collect::<PyResult<_>>()?;
-        Ok(Models { models, soft })
+        Ok(Models { models, soft, seats: "[]".to_owned() })
     }
 }

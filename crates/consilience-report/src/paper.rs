@@ -4,7 +4,7 @@
 
 use consilience::consensus::method;
 use consilience::data::data_set;
-use consilience::pipeline::{GivenOptions, Record};
+use consilience::pipeline::{GivenOptions, MadeRecord, Record};
 use consilience::words::{count, counted, listed};
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ fn options(command: &GivenOptions, all: &mut Vec<String>) {
     const DEFAULTS: [(&str, &str); 6] = [
         ("method", "auto"),
         ("size", "50"),
-        ("scheme", "random-k"),
+        ("scheme", "committee"),
         ("base", "kmeans"),
         ("scale", "zscore"),
         ("k", "auto"),
@@ -88,6 +88,10 @@ fn options(command: &GivenOptions, all: &mut Vec<String>) {
             continue;
         }
         all.extend([format!("--{}", key.replace('_', "-")), text]);
+    }
+    let kinds: Vec<&str> = command.list("kinds").collect();
+    if !kinds.is_empty() {
+        all.extend(["--kinds".to_owned(), kinds.join(",")]);
     }
     for (key, option) in [
         ("leave_out", "--leave-out"),
@@ -144,6 +148,19 @@ pub fn command_line(record: &Record) -> String {
     format!("{} {output}", words.join(" ")).trim_end().to_owned()
 }
 
+/// What a committee left out, as a sentence.
+fn left_out(made: &MadeRecord) -> String {
+    match made.seats.iter().filter(|seat| seat.left_out.is_some()).count() {
+        0 => String::new(),
+        out => format!(
+            "Of these clusterings {} {} left out, since their clusters cut through more \
+             neighbourhoods (ten nearest objects) than those of others with as many clusters. ",
+            count(out),
+            if out == 1 { "was" } else { "were" }
+        ),
+    }
+}
+
 /// A paragraph for the methods section of a paper.
 pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
     let consensus = &record.consensus;
@@ -164,10 +181,10 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
             "{} with {} were clustered {} times by {}{k} (scheme {}; {scale}). ",
             counted(consensus.n, "object"),
             counted(record.data.features.as_ref().map_or(0, Vec::len), "feature"),
-            count(record.ensemble.size),
+            count(record.ensemble.size.max(made.seats.len())),
             made.base,
             made.scheme,
-        )
+        ) + &left_out(made)
     } else {
         format!(
             "{} of {} were combined. ",

@@ -113,7 +113,7 @@ impl Problem {
                     Base::KMeans(params)
                 };
                 let generator = GenerateParams::given((0..count).map(base).collect()).check()?;
-                let (_, models) = generator.ensemble(&self.data, run)?;
+                let models = generator.ensemble(&self.data, run)?.models;
                 Ok((models.len() as f64, None))
             }
             other => panic!(

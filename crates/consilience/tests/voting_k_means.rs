@@ -12,7 +12,7 @@ fn members(data: &DataSet, k: usize, size: usize, run: &Run) -> Result<Ensemble>
     let scheme = (scheme("random-init")?.make)();
     let base = (base("macqueen")?.make)(k);
     let generator = GenerateParams::new(scheme, base).k(BaseK::Exactly(k)).size(size).check()?;
-    Ok(generator.ensemble(&data.features, run)?.0)
+    Ok(generator.ensemble(&data.features, run)?.ensemble)
 }
 
 fn convergence(ensemble: &Ensemble, truth: &HardMember, run: &Run) -> Result<Value> {

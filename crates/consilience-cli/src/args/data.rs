@@ -102,8 +102,11 @@ pub(crate) struct RunArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  Fifty k-means clusterings with random numbers of clusters:
+  A committee of several kinds of clusterers:
     consilience generate flowers.csv --id name -o ensemble.parquet
+
+  Fifty k-means clusterings with random numbers of clusters:
+    consilience generate flowers.csv --id name --base kmeans -o ensemble.parquet
 
   Fuzzy memberships, then combined:
     consilience generate flowers.csv --base fuzzy-kmeans --soft --base-k 3 --scheme random-init \\
@@ -129,15 +132,23 @@ pub(crate) struct GenerateArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Ensemble")]
 pub(crate) struct EnsembleArgs {
-    /// The number of clusterings [default: 50]
+    /// The number of clusterings [default: 50; of a committee 32, without --k 48]
     #[arg(long, value_name = "R", value_parser = at_least_one)]
     pub size: Option<usize>,
 
-    /// What makes the clusterings differ [default: random-k]
+    /// What makes the clusterings differ [default: committee, or random-k with --base]
     #[arg(long, value_name = "SCHEME", value_parser = scheme_names())]
     pub scheme: Option<String>,
 
-    /// What makes each clustering [default: kmeans]
+    /// The kinds of clusterers in the committee [default: genie,spectral,gmm,kmeans]
+    ///
+    /// Any of those that --base knows. Each makes several clusterings; those that cut through more
+    /// neighbourhoods than most others are left out.
+    #[arg(long, value_name = "BASE,...", value_delimiter = ',', value_parser = base_names(),
+          conflicts_with_all = ["base", "representatives", "neighbours"])]
+    pub kinds: Vec<String>,
+
+    /// What makes each clustering, if one kind is to make all [default: kmeans]
     ///
     /// kmeans reads the data once an iteration. For more than ten million objects try
     /// minibatch-kmeans, which learns from samples and reads them twice.
@@ -146,8 +157,9 @@ pub(crate) struct EnsembleArgs {
 
     /// Clusters of a clustering: a number, or a range to draw from
     ///
-    /// By default, with --k K: K, or for random-k a number in 2..2K; without: the square root of the
-    /// number of objects, or a number from 2 to it.
+    /// By default, with --k K: K, for random-k a number in 2..2K, for a committee K, 2K, K+1 and K-1;
+    /// without: the square root of the number of objects, for random-k a number from 2 to it, for a
+    /// committee several numbers from 2 to at most 30.
     #[arg(long, value_name = "K|A..B")]
     pub base_k: Option<BaseK>,
 
@@ -188,8 +200,14 @@ impl EnsembleArgs {
         self.size.unwrap_or(50)
     }
 
+    /// The number as it was given, or the default of all schemes but the committee, which has its own.
+    pub(crate) fn told_size(&self) -> Option<usize> {
+        self.size.or_else(|| (self.scheme() != "committee").then(|| self.size()))
+    }
+
     pub(crate) fn scheme(&self) -> &str {
-        self.scheme.as_deref().unwrap_or("random-k")
+        let one_kind = self.base.is_some() || self.representatives.or(self.neighbours).is_some();
+        self.scheme.as_deref().unwrap_or(if one_kind { "random-k" } else { "committee" })
     }
 
     pub(crate) fn base(&self) -> &str {

@@ -31,7 +31,7 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
 
     signals::computing();
     let clock = Instant::now();
-    let ensemble = recipe.ensemble(table.values.data(), &session.run)?;
+    let (ensemble, seats) = recipe.ensemble(table.values.data(), &session.run)?;
     let generate = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
@@ -44,8 +44,10 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
 
     let n = ensemble.n_objects();
     if session.json {
-        let members =
-            EnsembleRecord { made: Some(recipe.record(n)), ..EnsembleRecord::of(&ensemble) };
+        let members = EnsembleRecord {
+            made: Some(recipe.record(n, &seats)),
+            ..EnsembleRecord::of(&ensemble)
+        };
         return output::json(&json!({
             "schema": 1,
             "n": n,
@@ -56,6 +58,6 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
             "warnings": session.progress.warnings(),
         }));
     }
-    output::note(&making::summary(&recipe, n, table.values.is_sparse()));
+    output::note(&making::summary(&recipe, n, &seats, table.values.is_sparse()));
     Ok(())
 }

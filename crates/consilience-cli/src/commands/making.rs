@@ -1,7 +1,7 @@
 //! The options of the ensemble as a recipe, and the recipe in words.
 
 use consilience::base::Scaling;
-use consilience::generate::{BaseK, GenerateParams, Scheme, Unseen, base, scheme};
+use consilience::generate::{BaseK, Committee, GenerateParams, Scheme, Seat, Unseen, base, scheme};
 use consilience::pipeline::Recipe;
 
 use crate::args::EnsembleArgs;
@@ -35,19 +35,41 @@ pub(super) fn recipe(args: &EnsembleArgs, k: Option<usize>) -> anyhow::Result<Re
             scheme = scheme.unseen(Unseen::Missing)?;
         }
     }
+    let base_k = args.base_k.unwrap_or(BaseK::Auto { consensus: k });
+    if let Scheme::Committee(committee) = scheme {
+        if args.base.is_some() || args.representatives.or(args.neighbours).is_some() {
+            return Err(usage(
+                "--base, --representatives and --neighbours go with other schemes: --kinds names the \
+                 clusterers of a committee",
+            ));
+        }
+        let committee = match args.kinds.as_slice() {
+            [] => committee,
+            kinds => Committee::of(kinds.iter().map(String::as_str))?,
+        };
+        let mut params = GenerateParams::committee(committee, base_k).soft(args.soft);
+        if let Some(size) = args.size {
+            params = params.size(size);
+        }
+        return Ok(Recipe { generator: params.check()?, scaling: args.scale().parse()? });
+    }
+    if !args.kinds.is_empty() {
+        return Err(usage(format!(
+            "--kinds goes with --scheme committee, not with {}",
+            args.scheme()
+        )));
+    }
     // The number of clusters is set anew for every member.
     let made = (base(args.base())?.make)(1);
     let made = made.representatives(args.representatives, args.neighbours)?;
-    let generator = GenerateParams::new(scheme, made)
-        .k(args.base_k.unwrap_or(BaseK::Auto { consensus: k }))
-        .size(args.size())
-        .soft(args.soft)
-        .check()?;
+    let generator =
+        GenerateParams::new(scheme, made).k(base_k).size(args.size()).soft(args.soft).check()?;
     Ok(Recipe { generator, scaling: args.scale().parse()? })
 }
 
-/// What is told of members of `n` objects in words; the zeros of a `sparse` table are not shifted.
-pub(super) fn summary(recipe: &Recipe, n: usize, sparse: bool) -> String {
+/// What is told of members of `n` objects in words, and of the `seats` of a committee; the zeros of a
+/// `sparse` table are not shifted.
+pub(super) fn summary(recipe: &Recipe, n: usize, seats: &[Seat], sparse: bool) -> String {
     let generator = &recipe.generator;
     let (low, high) = generator.base_k(n);
     let k = if low == high { low.to_string() } else { format!("{low} to {high}") };
@@ -58,10 +80,41 @@ pub(super) fn summary(recipe: &Recipe, n: usize, sparse: bool) -> String {
         Scaling::MinMax => "features scaled to [0, 1] (--scale minmax)",
         Scaling::None => "features not scaled (--scale none)",
     };
+    if !seats.is_empty() {
+        return format!("{}\n{scale}", committee(seats, &k));
+    }
     format!(
         "{} by {} of {k} clusters each ({})\n{scale}",
         counted(generator.size(), "clustering"),
         generator.base(),
         generator.scheme(),
     )
+}
+
+/// What a committee made, kind by kind, and what was left out of it.
+fn committee(seats: &[Seat], k: &str) -> String {
+    let kinds = seats.iter().map(|seat| seat.kind.as_str());
+    let mut names: Vec<&str> = Vec::new();
+    kinds.for_each(|kind| {
+        if !names.contains(&kind) {
+            names.push(kind)
+        }
+    });
+    let count = |kind: &str, out: bool| {
+        let left_out = |seat: &&Seat| seat.kind == kind && (!out || seat.left_out.is_some());
+        seats.iter().filter(left_out).count()
+    };
+    let list = |out: bool| {
+        let words = names.iter().map(|kind| (count(kind, out), kind)).filter(|(n, _)| *n > 0);
+        words.map(|(n, kind)| format!("{n} {kind}")).collect::<Vec<_>>().join(", ")
+    };
+    let made = format!(
+        "{} by a committee: {}, of {k} clusters each",
+        counted(seats.len(), "clustering"),
+        list(false)
+    );
+    match list(true) {
+        none if none.is_empty() => made,
+        out => format!("{made}\nleft out, since they cut through more neighbourhoods: {out}"),
+    }
 }

@@ -60,7 +60,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let features = counted(table.columns.len(), "feature");
     let mut lines = vec![
         ("data", format!("{}, {features} ({})", counted(n, "object"), table.file)),
-        ("ensemble", making::summary(&job.recipe, n, table.values.is_sparse())),
+        ("ensemble", making::summary(&job.recipe, n, done.seats(), table.values.is_sparse())),
     ];
     lines.extend(done.resumed().map(|resumed| ("", resumed)));
     lines.push(("consensus", asked::summary(&done.answer)));
@@ -98,8 +98,9 @@ fn command(args: &RunArgs, earlier: Option<&EarlierFile>) -> GivenOptions {
         "init": args.consensus.init.as_deref().map(file_name),
         "align_to": earlier.map(|earlier| &earlier.result.name),
         "weights": args.weights,
-        "size": args.ensemble.size(),
+        "size": args.ensemble.told_size(),
         "scheme": args.ensemble.scheme(),
+        "kinds": args.ensemble.kinds,
         "base": args.ensemble.base(),
         "base_k": args.ensemble.base_k,
         "representatives": args.ensemble.representatives,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use consilience::ensemble::Member;
-use consilience::generate::Data;
+use consilience::generate::{Data, Seat};
 use consilience::pipeline::{
     Answer, Checked, FileRecord, GivenOptions, Input, Members, Recipe, Record, Scores,
 };
@@ -169,6 +169,11 @@ fn put_in_place(aside: &Path, dir: &Path, files: &[&str]) -> anyhow::Result<()> 
 }
 
 impl Done {
+    /// What a committee made, if there was one.
+    pub(super) fn seats(&self) -> &[Seat] {
+        self.answer.members.made.as_ref().map_or(&[], |made| &made.seats)
+    }
+
     /// What is printed as JSON; `read` seconds were spent on reading.
     pub(super) fn told(&self, dir: &Path, read: f64, session: &Session) -> anyhow::Result<Value> {
         let answer = &self.answer;

@@ -277,7 +277,7 @@ impl<'a> Job<'a> {
             .size(row.size)
             .soft(members.soft)
             .check()?;
-        Ok(generator.ensemble(&set.values, run)?.0)
+        Ok(generator.ensemble(&set.values, run)?.ensemble)
     }
 
     fn labels(

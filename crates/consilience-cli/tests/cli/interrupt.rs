@@ -104,7 +104,7 @@ fn members_are_kept_when_the_consensus_is_cut_short() {
             "--k",
             "3",
         ])
-        .args(["--size", "10", "--base-k", "30..60", "--progress", "always"])
+        .args(["--base", "kmeans", "--size", "10", "--base-k", "30..60", "--progress", "always"])
         .stderr(fs::File::create(folder.path().join("stderr")).unwrap())
         .spawn()
         .unwrap();

@@ -69,6 +69,7 @@ fn threads_do_not_change_a_byte() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("data.csv"), groups(300)).unwrap();
     let schemes = [
+        "committee",
         "random-init",
         "random-k",
         "random-subspace",
@@ -140,7 +141,10 @@ fn started(folder: &Path, arguments: &[&str], members: usize) -> std::process::C
 }
 
 /// Long enough to be caught in the middle.
-const LONG: [&str; 12] = [
+/// Members of one kind, which are many and quick.
+const LONG: [&str; 14] = [
+    "--base",
+    "kmeans",
     "--id",
     "name",
     "--truth",
@@ -210,6 +214,8 @@ fn ctrl_c_leaves_nothing_of_generate_and_combine() {
             "out.csv",
             "--base-k",
             "50..60",
+            "--base",
+            "kmeans",
         ])
         .args(["--size", "2000"])
         .spawn()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -185,9 +185,10 @@ def combined(
 def generate(
     X: Any,
     *,
-    n_members: int = 50,
-    scheme: str = "random_k",
-    base: str = "kmeans",
+    n_members: int | None = None,
+    scheme: str | None = None,
+    base: str | None = None,
+    kinds: Sequence[str] | None = None,
     base_n_clusters: int | tuple[int, int] | None = None,
     soft: bool = False,
     random_state: Any = 0,
@@ -204,16 +205,22 @@ def generate(
         the members that the same numbers give as float64. A matrix of ``scipy.sparse``, or whatever
         else has ``tocsr``, is clustered by "kmeans" and "minibatch_kmeans" without writing out its
         zeros, and gives the members that it would give written out.
-    n_members : int, default 50
-        How many clusterings.
-    scheme : str, default "random_k"
-        What makes them differ: "random_init", "random_k", "random_subspace", "bootstrap",
-        "subsample" or "random_projection".
-    base : str, default "kmeans"
-        The clusterer: "kmeans", "fuzzy_kmeans", "macqueen", "minibatch_kmeans" (learns from samples, for
-        tens of millions of objects), "u_spec" (spectral clustering by way of representatives, for
-        clusters of any shape), "gmm" (mixture of Gaussians) or "spectral" (spectral clustering of the
-        graph of nearest neighbours).
+    n_members : int, optional
+        How many clusterings; by default 50, of a committee 48.
+    scheme : str, optional
+        What makes them differ: "committee" (clusterers of several kinds, each with several numbers
+        of clusters; the default), "random_init", "random_k" (the default if ``base`` is given),
+        "random_subspace", "bootstrap", "subsample" or "random_projection". Of a committee, members
+        that cut through more neighbourhoods than others with as many clusters are left out.
+    base : str, optional
+        The clusterer, if one makes all members: "kmeans", "fuzzy_kmeans", "macqueen",
+        "minibatch_kmeans" (learns from samples, for tens of millions of objects), "u_spec" (spectral
+        clustering by way of representatives, for clusters of any shape), "gmm" (mixture of
+        Gaussians), "spectral" (spectral clustering of the graph of nearest neighbours), "genie",
+        "single", "average", "complete", "ward" (trees of merges) or "density" (HDBSCAN*).
+    kinds : sequence of str, optional
+        The kinds of clusterers in a committee, of those that ``base`` knows; by default "genie",
+        "spectral", "gmm" and "kmeans". Sparse matrices are clustered by "kmeans" alone.
     base_n_clusters : int or (int, int), optional
         The number of clusters of a member, or the range from which it is drawn; by default what
         suits the scheme.
@@ -240,6 +247,7 @@ def generate(
         n_members=n_members,
         scheme=scheme,
         base=base,
+        kinds=kinds,
         base_n_clusters=base_n_clusters,
         n_clusters=None,
         soft=soft,
@@ -251,27 +259,43 @@ def generate(
 def make_members(
     X: Any,
     *,
-    n_members: int,
-    scheme: str,
-    base: str,
+    n_members: int | None,
+    scheme: str | None,
+    base: str | None,
     base_n_clusters: int | tuple[int, int] | None,
     n_clusters: int | None,
     soft: bool,
     circumstances: Any,
+    kinds: Sequence[str] | None = None,
 ) -> tuple[Ensemble, Models]:
     """The ensemble, and the models that label new objects; ``X`` as :func:`table` gives it."""
     for name, word in (("scheme", scheme), ("base", base)):
-        if not isinstance(word, str):
+        if word is not None and not isinstance(word, str):
             raise TypeError(f"{name} must be a name, got {type(word).__name__}")
+    scheme = scheme_of(scheme, base)
+    if scheme == "committee" and base is not None:
+        raise ValueError("base goes with other schemes: kinds names the clusterers of a committee")
+    if scheme != "committee" and kinds is not None:
+        raise ValueError(f'kinds goes with scheme "committee", not with {scheme!r}')
+    if isinstance(kinds, str):
+        raise TypeError(f"kinds must be a list of names, got the text {kinds!r}")
     recipe = {
-        "n_members": whole(n_members, "n_members", least=1),
-        "scheme": scheme.replace("_", "-"),
-        "base": base.replace("_", "-"),
+        "n_members": None if n_members is None else whole(n_members, "n_members", least=1),
+        "scheme": scheme,
+        "base": (base or "kmeans").replace("_", "-"),
+        "kinds": None if kinds is None else [str(kind).replace("_", "-") for kind in kinds],
         "base_n_clusters": span(base_n_clusters),
         "n_clusters": n_clusters,
         "soft": bool(soft),
     }
     return _native.generate(X, recipe, circumstances)
+
+
+def scheme_of(scheme: str | None, base: Any) -> str:
+    """The scheme: the one named, else a committee, unless one clusterer is to make all members."""
+    if scheme is None:
+        return "committee" if base is None else "random-k"
+    return scheme.replace("_", "-")
 
 
 def span(base_n_clusters: int | tuple[int, int] | None) -> tuple[int, int] | None:

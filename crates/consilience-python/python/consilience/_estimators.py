@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from consilience._circumstances import circumstances, seed_of, whole
 from consilience._clusterers import copy_of, count_of, labels_of, name_of, predicted, seed_anew, takes_sparse
-from consilience._consensus import combined, make_members, number_of, span
+from consilience._consensus import combined, make_members, number_of, scheme_of, span
 from consilience._inputs import builder, table
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult
@@ -64,7 +65,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.members_, made = self._make_members(X, seed)
         self.result_, messages, settled = combined(
             self.members_,
-            method=self.method,
+            method=self._method(),
             n_clusters=self.n_clusters,
             params=self.params,
             sample_weight=sample_weight,
@@ -78,6 +79,10 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.labels_ = self.result_.labels_
         self._n_features_out = self.result_.n_clusters_
         return self
+
+    def _method(self) -> str:
+        """The method, for the members that were made."""
+        return self.method
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """``X`` as an array, once it is what the estimator takes."""
@@ -216,16 +221,21 @@ class ConsensusClustering(_Consensus):
         method named finds its own.
     method : str, default "auto"
         The consensus method: see :func:`consilience.methods`.
-    n_members : int, default 50
-        How many clusterings are made.
-    scheme : str, default "random_k"
-        What makes them differ: see :func:`consilience.generate`. With a clusterer of another
-        package as base "random_k" or "random_init".
-    base : str, clusterer, or list of both, default "kmeans"
-        The base clusterer: a name (see :func:`consilience.generate`), or anything with
-        ``fit_predict`` or ``labels_``, such as the clusterers and mixtures of scikit-learn; it is
-        cloned for every member and seeded anew. A list is a committee: every item makes one member.
-        The label -1, noise to density clusterers, means that the member does not label an object.
+    n_members : int, optional
+        How many clusterings are made; by default 50, of a committee 32, or 48 if ``n_clusters`` is
+        "auto". Those of no use are left out: ``made_`` tells which.
+    scheme : str, optional
+        What makes them differ: see :func:`consilience.generate`. By default "committee": clusterers
+        of several kinds; with a ``base`` "random_k". With a clusterer of another package as base
+        "random_k" or "random_init".
+    base : str, clusterer, or list of both, optional
+        The base clusterer, if one is to make all members: a name (see :func:`consilience.generate`),
+        or anything with ``fit_predict`` or ``labels_``, such as the clusterers and mixtures of
+        scikit-learn; it is cloned for every member and seeded anew. A list is a committee of your
+        own: every item makes one member. The label -1, noise to density clusterers, means that the
+        member does not label an object.
+    kinds : sequence of str, optional
+        The kinds of clusterers in a committee: see :func:`consilience.generate`.
     base_n_clusters : int or (int, int), optional
         The number of clusters of a member, or the range from which it is drawn.
     params : mapping, optional
@@ -244,7 +254,11 @@ class ConsensusClustering(_Consensus):
     result_ : ConsensusResult
         Everything that is known about the consensus.
     members_ : Ensemble
-        The clusterings that were made.
+        The clusterings that were combined.
+    made_ : list of dict
+        What a committee made: the name, the kind and the number of clusters of every member, how much
+        it cuts neighbours apart (``cut``), and why it was left out, if it was (``left_out``). Empty
+        if there was no committee.
 
     Examples
     --------
@@ -262,9 +276,10 @@ class ConsensusClustering(_Consensus):
         n_clusters: int | str | None = "auto",
         *,
         method: str = "auto",
-        n_members: int = 50,
-        scheme: str = "random_k",
-        base: Any = "kmeans",
+        n_members: int | None = None,
+        scheme: str | None = None,
+        base: Any = None,
+        kinds: Sequence[str] | None = None,
         base_n_clusters: int | tuple[int, int] | None = None,
         params: Mapping[str, Any] | None = None,
         random_state: Any = None,
@@ -276,6 +291,7 @@ class ConsensusClustering(_Consensus):
         self.n_members = n_members
         self.scheme = scheme
         self.base = base
+        self.kinds = kinds
         self.base_n_clusters = base_n_clusters
         self.params = params
         self.random_state = random_state
@@ -284,7 +300,7 @@ class ConsensusClustering(_Consensus):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         # Our own clusterers say where a number is not finite, and do not compute in float32.
-        ours = isinstance(self.base, str)
+        ours = self._ours()
         return validate_data(
             self,
             X,
@@ -299,34 +315,50 @@ class ConsensusClustering(_Consensus):
         tags.input_tags.sparse = self._takes_sparse()
         return tags
 
+    def _method(self) -> str:
+        # What "auto" stands for where members are of several kinds: see the command line's `run`.
+        several = scheme_of(self.scheme, self.base) == "committee"
+        return "lwgp" if several and self.method == "auto" else self.method
+
+    def _ours(self) -> bool:
+        """Whether members are made by clusterers of this package."""
+        return self.base is None or isinstance(self.base, str)
+
     def _takes_sparse(self) -> bool:
-        if isinstance(self.base, str):
-            names = (self.base.replace("-", "_"), str(self.scheme).replace("-", "_"))
-            return names[0] in ("kmeans", "minibatch_kmeans") or names[1] == "random_projection"
+        if self._ours():
+            names = (str(self.base or "kmeans").replace("-", "_"), scheme_of(self.scheme, self.base))
+            if names[1] == "committee":
+                return self.kinds is None or "kmeans" in self.kinds
+            return names[0] in ("kmeans", "minibatch_kmeans") or names[1] == "random-projection"
         given = self.base if isinstance(self.base, Sequence) else [self.base]
         return all(item == "kmeans" if isinstance(item, str) else takes_sparse(item) for item in given)
 
     def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any]]:
         self._models: Models | list[Any]
-        if isinstance(self.base, str):
+        self.made_: list[dict[str, Any]] = []
+        scheme = scheme_of(self.scheme, self.base)
+        if self._ours():
             members, self._models = make_members(
                 table(X),
                 n_members=self.n_members,
                 scheme=self.scheme,
                 base=self.base,
+                kinds=self.kinds,
                 base_n_clusters=self.base_n_clusters,
                 n_clusters=number_of(self.n_clusters),
                 soft=False,
                 circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
             )
-            base, scheme = self.base, self.scheme
+            self.made_ = json.loads(self._models.seats)
+            kinds = dict.fromkeys(seat["kind"] for seat in self.made_)
+            base = ", ".join(kinds) or self.base or "kmeans"
         else:
             self._models, labels = self._fitted(X, np.random.default_rng(seed))
             members = builder(labels).finish()
             given = self.base if isinstance(self.base, Sequence) else [self.base]
             names = (item if isinstance(item, str) else name_of(item) for item in given)
             base = " and ".join(dict.fromkeys(names))
-            scheme = "given" if isinstance(self.base, Sequence) else self.scheme
+            scheme = "given" if isinstance(self.base, Sequence) else scheme
         sizes = [len(members.clusters(i)) for i in range(len(members))]
         return members, {
             "size": len(members),
@@ -334,6 +366,7 @@ class ConsensusClustering(_Consensus):
             "base": base,
             "base_k": [min(sizes), max(sizes)],
             "scale": "none",
+            "seats": self.made_,
             "features": X.shape[1],
         }
 
@@ -344,7 +377,7 @@ class ConsensusClustering(_Consensus):
             if not given:
                 raise ValueError("base must hold at least one clusterer")
         else:
-            given = [copy_of(self.base) for _ in range(whole(self.n_members, "n_members", least=1))]
+            given = [copy_of(self.base) for _ in range(self._size())]
             self._vary(given, X.shape[0], rng)
         models: list[Any] = []
         labels: list[Any] = []
@@ -373,9 +406,12 @@ class ConsensusClustering(_Consensus):
             circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
         )
 
+    def _size(self) -> int:
+        return 50 if self.n_members is None else whole(self.n_members, "n_members", least=1)
+
     def _vary(self, members: list[Any], n: int, rng: np.random.Generator) -> None:
         """Sets the number of clusters of every member as the scheme says."""
-        scheme = self.scheme.replace("-", "_")
+        scheme = scheme_of(self.scheme, self.base).replace("-", "_")
         if scheme not in ("random_k", "random_init"):
             raise ValueError(
                 "scheme must be random_k or random_init where base is a clusterer, got "

@@ -109,6 +109,22 @@ impl Hierarchy {
         self.merges(data, run)?.cut(self.0.k)
     }
 
+    /// The cluster of every row, given their spanning tree, which is all that Genie and single link need.
+    ///
+    /// # Panics
+    ///
+    /// If the linkage needs more.
+    pub(crate) fn fit_along(&self, tree: &SpanningTree, run: &Run) -> Result<Vec<u32>> {
+        let merges = match self.0.linkage {
+            Linkage::Genie { threshold } => {
+                GenieParams::default().threshold(threshold).check()?.merges(tree, run)?
+            }
+            Linkage::Single => single_link(tree),
+            other => panic!("{other:?} does not follow the spanning tree"),
+        };
+        merges.cut(self.0.k)
+    }
+
     /// All merges: every number of clusters from one fit.
     ///
     /// ```

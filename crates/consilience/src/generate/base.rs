@@ -188,6 +188,24 @@ impl Base {
         matches!(self, Base::KMeans(_))
     }
 
+    /// Whether it works on sparse tables.
+    pub(super) fn takes_sparse(&self) -> bool {
+        matches!(self, Base::KMeans(_) | Base::MiniBatch(_))
+    }
+
+    /// Whether it labels rows that it did not learn from by the nearest one that it did.
+    pub(super) fn labels_by_rows(&self) -> bool {
+        matches!(self, Base::Hierarchy(_) | Base::Density(_) | Base::Spectral(_))
+    }
+
+    /// Whether all it needs of the rows is their spanning tree.
+    pub(super) fn merges_along_tree(&self) -> bool {
+        match self {
+            Base::Hierarchy(p) => matches!(p.linkage_of(), Linkage::Genie { .. } | Linkage::Single),
+            _ => false,
+        }
+    }
+
     /// Whether one set of start centres is given, which all members would share.
     pub(super) fn has_given_start(&self) -> bool {
         let start = match self {
@@ -294,16 +312,16 @@ impl Base {
             }
             Base::Spectral(p) => {
                 let labels = p.clone().check()?.fit(data, run, rng)?.labels;
-                (Fitted::nearest(data, &labels), labels)
+                (Fitted::nearest(data, &labels, run)?, labels)
             }
             Base::Hierarchy(p) => {
                 let labels = p.clone().check()?.fit(data, run)?;
-                (Fitted::nearest(data, &labels), labels)
+                (Fitted::nearest(data, &labels, run)?, labels)
             }
             Base::Density(p) => {
                 let labels = p.clone().check()?.fit(data, run)?.into_iter();
                 let labels: Vec<u32> = labels.map(|label| label.unwrap_or(NO_CLUSTER)).collect();
-                (Fitted::nearest(data, &labels), labels)
+                (Fitted::nearest(data, &labels, run)?, labels)
             }
         };
         Ok(BaseFit { fitted, labels })

@@ -5,15 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::base::{KMeans, KMeansParams, Packed};
+use crate::base::{KMeans, KMeansParams, Packed, at_most};
 use crate::ensemble::{Ensemble, HardMember, Member, SoftMember};
 use crate::error::{Error, Result};
 use crate::generate::base::{Base, BaseFit};
 use crate::generate::bootstrap::Unseen;
+use crate::generate::committee::Committee;
+use crate::generate::cuts::{Seat, is_kept, leave_out};
 use crate::generate::data::Data;
-use crate::generate::model::{Model, NO_CLUSTER};
+use crate::generate::model::{Features, Model, NO_CLUSTER};
 use crate::generate::random_k::BaseK;
 use crate::generate::scheme::{Scheme, View};
+use crate::generate::shared::Shared;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
@@ -29,8 +32,8 @@ use crate::setters::setters;
 /// let scheme = (scheme("random-init")?.make)();
 /// let base = (base("kmeans")?.make)(2);
 /// let generator = GenerateParams::new(scheme, base).k(BaseK::Exactly(2)).size(5).check()?;
-/// let (ensemble, models) = generator.ensemble(&data, &Run::new(0))?;
-/// assert_eq!((ensemble.members().len(), ensemble.n_objects(), models.len()), (5, 6, 5));
+/// let made = generator.ensemble(&data, &Run::new(0))?;
+/// assert_eq!((made.ensemble.members().len(), made.ensemble.n_objects()), (5, 6));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,6 +49,13 @@ impl GenerateParams {
     /// An ensemble of 50 members by `base`, made to differ by `scheme`.
     pub fn new(scheme: Scheme, base: Base) -> Self {
         GenerateParams { scheme, base, k: BaseK::Auto { consensus: None }, size: 50, soft: false }
+    }
+
+    /// An ensemble by a committee: each of its clusterers with each number of clusters that `k` stands for.
+    pub fn committee(committee: Committee, k: BaseK) -> Self {
+        let size = committee.size(k);
+        let base = Base::KMeans(KMeansParams::new(1));
+        GenerateParams { k, size, ..Self::new(Scheme::Committee(committee), base) }
     }
 
     /// An ensemble of these clusterers, one member each, as they stand.
@@ -115,9 +125,20 @@ impl Generator {
         self.0.scheme.name()
     }
 
-    /// The name of the base clusterer.
-    pub fn base(&self) -> &'static str {
-        self.0.base.name()
+    /// The name of the base clusterer, or the names of those of a committee.
+    pub fn base(&self) -> String {
+        match &self.0.scheme {
+            Scheme::Committee(committee) => committee.kinds().join(", "),
+            _ => self.0.base.name().to_owned(),
+        }
+    }
+
+    /// The committee that makes the members, if one does.
+    pub fn committee(&self) -> Option<&Committee> {
+        match &self.0.scheme {
+            Scheme::Committee(committee) => Some(committee),
+            _ => None,
+        }
     }
 
     /// The smallest and the largest number of clusters of a member of `n` objects.
@@ -146,15 +167,20 @@ impl Generator {
         let GenerateParams { scheme, base, .. } = &self.0;
         let base_packs = match scheme {
             Scheme::Given(bases) => bases.iter().any(Base::uses_packed),
+            Scheme::Committee(committee) => committee.kinds().contains(&"kmeans"),
             _ => base.uses_packed(),
         };
-        let packed = if scheme.sees_everything() && base_packs {
+        let packed = if scheme.sees_everything(data.nrows()) && base_packs {
             Some(data.packed(run)?)
         } else {
             data.check()?;
             None
         };
-        Ok(GeneratorOn { generator: self, data, packed })
+        let shared = match scheme {
+            Scheme::Committee(committee) => Some(Shared::new(data, committee, run)?),
+            _ => None,
+        };
+        Ok(GeneratorOn { generator: self, data, packed, shared })
     }
 
     /// How many bytes the making of one member takes beside a table of `n` rows and `d` columns, where
@@ -163,6 +189,11 @@ impl Generator {
         let GenerateParams { scheme, base, k, .. } = &self.0;
         match scheme {
             Scheme::Given(bases) => bases.iter().map(|base| base.cost(n, d)).max().unwrap_or(0),
+            Scheme::Committee(committee) => {
+                let m = committee.learned_from(n);
+                let seats = (0..self.0.size).map(|i| committee.seat(i, *k, n, false).0.cost(m, d));
+                seats.max().unwrap_or(0) + Shared::cost(n, m, d)
+            }
             _ => base.clone().k(k.range(scheme, n).1).cost(n, d),
         }
     }
@@ -181,23 +212,35 @@ impl Generator {
         self.on(data, run)?.member(i, run)
     }
 
-    /// Makes all members, in parallel, and tells the observer of each.
-    pub fn ensemble<'a>(
-        &'a self,
-        data: impl Into<Data<'a>>,
-        run: &Run,
-    ) -> Result<(Ensemble, Vec<Model>)> {
+    /// Makes all members, in parallel, and tells the observer of each. Those that are of no use are left
+    /// out.
+    pub fn ensemble<'a>(&'a self, data: impl Into<Data<'a>>, run: &Run) -> Result<Generated> {
         let total = Some(self.0.size as u64);
         run.tick("base clusterings", 0, total)?;
         let here = self.on(data, run)?;
         let done = AtomicU64::new(0);
-        let finish = |_, made: GeneratedMember| -> Result<(Member, Model)> {
-            run.tick("base clusterings", done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
+        let finish = |i: usize, made: GeneratedMember| -> Result<(Member, Model)> {
+            run.tick(here.stage(i), done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
             Ok((made.member, made.model))
         };
-        let (members, models) = here.each(run, |_| Ok(None), finish)?.into_iter().unzip();
-        Ok((Ensemble::new(members)?, models))
+        let made = here.each(run, |_| Ok(None), finish)?;
+        let members: Vec<&Member> = made.iter().map(|(member, _)| member).collect();
+        let seats = here.seats(&members, run)?;
+        let kept = made.into_iter().enumerate().filter(|(i, _)| is_kept(&seats, *i));
+        let (members, models) = kept.map(|(_, made)| made).unzip();
+        Ok(Generated { ensemble: Ensemble::new(members)?, models, seats })
     }
+}
+
+/// All members that a generator made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    /// The members.
+    pub ensemble: Ensemble,
+    /// The model of each.
+    pub models: Vec<Model>,
+    /// What a committee made, those included that were left out; nothing if there was none.
+    pub seats: Vec<Seat>,
 }
 
 /// A generator on the table that its members are made from.
@@ -205,7 +248,12 @@ pub struct GeneratorOn<'a> {
     generator: &'a Generator,
     data: Data<'a>,
     packed: Option<Packed<'a>>,
+    /// What the members of a committee share.
+    shared: Option<Shared<'a>>,
 }
+
+/// The stage that an observer is told of while members are made that are all of one kind.
+const STAGE: &str = "base clusterings";
 
 /// What one member is to be made by, of what, and the generator of its further draws.
 struct Draft {
@@ -241,16 +289,73 @@ impl GeneratorOn<'_> {
         };
         let make = |i: usize| match known(i)? {
             Some(known) => Ok(known),
-            None => finish(i, self.member(i, run)?),
+            None => finish(i, self.make(i, run)?),
         };
-        let mut made = Vec::with_capacity(size);
-        for first in (0..size).step_by(at_once) {
-            let wave = first..size.min(first + at_once);
-            let wave =
-                || wave.into_par_iter().map(make).collect::<std::result::Result<Vec<T>, E>>();
-            made.append(&mut run.install(wave)?);
+        let mut made: Vec<Option<T>> = (0..size).map(|_| None).collect();
+        for group in self.groups() {
+            self.prepare(group[0], run)?;
+            for wave in group.chunks(at_once) {
+                let new =
+                    || wave.par_iter().map(|&i| make(i)).collect::<std::result::Result<_, E>>();
+                let new: Vec<T> = run.install(new)?;
+                wave.iter().zip(new).for_each(|(&i, new)| made[i] = Some(new));
+            }
         }
-        Ok(made)
+        Ok(made.into_iter().map(|made| made.expect("every member is in a group")).collect())
+    }
+
+    /// The members in the order in which they are made: kind by kind.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+        for i in 0..self.generator.size() {
+            let stage = self.stage(i);
+            match groups.iter_mut().find(|(name, _)| *name == stage) {
+                Some((_, group)) => group.push(i),
+                None => groups.push((stage, vec![i])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// What an observer is told of while member `i` is made: its kind, if there are several.
+    pub fn stage(&self, i: usize) -> &'static str {
+        self.seat(i).map_or(STAGE, |(base, _)| base.name())
+    }
+
+    /// The clusterer of member `i` in the committee, if there is one, and its number of clusters.
+    fn seat(&self, i: usize) -> Option<(Base, usize)> {
+        let n = self.data.nrows();
+        let sparse = matches!(self.data, Data::Sparse(_));
+        let committee = self.generator.committee()?;
+        Some(committee.seat(i, self.generator.0.k, n, sparse))
+    }
+
+    /// Makes what members of the kind of member `i` share.
+    fn prepare(&self, i: usize, run: &Run) -> Result<()> {
+        match (&self.shared, self.seat(i)) {
+            (Some(shared), Some((base, _))) => shared.prepare(&base, run),
+            _ => Ok(()),
+        }
+    }
+
+    /// What became of all members of a committee, and which are [left out](crate::generate::Seat);
+    /// nothing if there is no committee.
+    ///
+    /// # Errors
+    ///
+    /// If memory does not suffice, or if the run is cancelled.
+    pub fn seats(&self, members: &[&Member], run: &Run) -> Result<Vec<Seat>> {
+        let Some(shared) = &self.shared else { return Ok(Vec::new()) };
+        let cuts = shared.cuts(members, run)?;
+        let seat = |(i, member): (usize, &&Member)| {
+            let (base, k) = self.seat(i).expect("what is shared is shared by a committee");
+            let (name, kind) = (member.name().to_owned(), base.name().to_owned());
+            let cut = cuts.as_ref().map(|cuts| cuts[i]);
+            Seat { name, kind, k, cut, left_out: None }
+        };
+        let mut seats: Vec<Seat> = members.iter().enumerate().map(seat).collect();
+        leave_out(&mut seats);
+        Ok(seats)
     }
 
     /// The k-means of every member, if all are k-means from one start on the whole table that differ
@@ -300,6 +405,7 @@ impl GeneratorOn<'_> {
     /// If there is no member `i`.
     pub fn member(&self, i: usize, run: &Run) -> Result<GeneratedMember> {
         assert!(i < self.generator.size(), "member {i} of {}", self.generator.size());
+        self.prepare(i, run)?;
         run.install(|| self.make(i, run))
     }
 
@@ -308,6 +414,10 @@ impl GeneratorOn<'_> {
         let GenerateParams { scheme, base, k, .. } = &self.generator.0;
         let (n, d) = (self.data.nrows(), self.data.ncols());
         let mut rng = run.rng(Stream::Member(i as u64));
+        if let (Some(shared), Some((base, _))) = (&self.shared, self.seat(i)) {
+            let view = shared.view(&base, &mut rng);
+            return Ok(Draft { base, view, rng });
+        }
         let base = match scheme {
             Scheme::Given(bases) => bases[i].clone(),
             _ => base.clone().k(k.draw(scheme, n, &mut rng)),
@@ -319,9 +429,16 @@ impl GeneratorOn<'_> {
     fn make(&self, i: usize, run: &Run) -> Result<GeneratedMember> {
         let Draft { base, view, mut rng } = self.draft(i, run)?;
         let seen = view.features.of(self.data, run)?;
-        let fit = match &view.rows {
-            None => base.fit(seen.data(), self.packed.as_ref(), run, &mut rng)?,
-            Some(rows) => base.fit(seen.rows(rows).data(), None, run, &mut rng)?,
+        let packed = self.packed.as_ref().filter(|_| view.features == Features::All);
+        let mut fit = |base: &Base| match (&view.rows, &self.shared) {
+            (None, Some(shared)) if base.labels_by_rows() => shared.fit(base, run, &mut rng),
+            (None, _) => base.fit(seen.data(), packed, run, &mut rng),
+            (Some(rows), _) => base.fit(seen.rows(rows).data(), None, run, &mut rng),
+        };
+        let fit = match self.seat(i) {
+            // It chose the number itself, so it makes do with fewer clusters if rows are few.
+            Some((base, k)) => at_most(k, |k| fit(&base.clone().k(k)))?.0,
+            None => fit(&base)?,
         };
         self.assemble(i, &view, seen.data(), fit, run)
     }
@@ -342,7 +459,10 @@ impl GeneratorOn<'_> {
             fitted: fit.fitted,
             n_features: self.data.ncols(),
         };
-        let name = self.generator.name(i);
+        let mut name = self.generator.name(i);
+        if let Some((base, _)) = self.seat(i) {
+            name = format!("{name}-{}", base.name());
+        }
         let member = if self.generator.0.soft {
             let mut memberships = model.memberships_of(seen, run)?;
             unseen.iter().for_each(|&i| memberships.row_mut(i).fill(0.0));
@@ -416,12 +536,13 @@ mod tests {
                     let params = generator((scheme.make)(), (base.make)(3)).soft(soft);
                     let generator = params.check().unwrap();
                     let (data, run) = (data(), Run::new(7).threads(1));
-                    let (ensemble, models) = generator.ensemble(&data, &run).unwrap();
+                    let one = generator.ensemble(&data, &run).unwrap();
                     let two = generator.ensemble(&data, &Run::new(7).threads(2)).unwrap();
-                    assert_eq!((&ensemble, &models), (&two.0, &two.1));
-                    let alone = generator.member(&data, 4, &run).unwrap();
-                    assert_eq!(alone.member, ensemble.members()[4]);
-                    assert_eq!(alone.model, models[4]);
+                    assert_eq!(one, two);
+                    let i = (0..6).rfind(|&i| is_kept(&one.seats, i)).unwrap();
+                    let alone = generator.member(&data, i, &run).unwrap();
+                    assert_eq!(Some(&alone.member), one.ensemble.members().last());
+                    assert_eq!(Some(&alone.model), one.models.last());
                 }
             }
         }
@@ -483,17 +604,17 @@ mod tests {
         let dense = Matrix::from_vec(300, 40, values.collect());
         let sparse = SparseMatrix::from_dense(&dense);
         let (kmeans, mini) = (base("kmeans").unwrap(), base("minibatch-kmeans").unwrap());
-        let cases = SCHEMES.iter().flat_map(|scheme| [(scheme, kmeans), (scheme, mini)]);
+        // Of a sparse table only those of a committee sit that can read it.
+        let one_kind = SCHEMES.iter().filter(|scheme| scheme.name != "committee");
+        let cases = one_kind.flat_map(|scheme| [(scheme, kmeans), (scheme, mini)]);
         for (scheme, base) in cases {
             for soft in [false, true] {
                 let params = generator((scheme.make)(), quick(base)).soft(soft);
                 let generator = params.check().unwrap();
                 let run = Run::new(5);
-                let (ensemble, models) = generator.ensemble(&sparse, &run).unwrap();
-                let (expected, of_dense) = generator.ensemble(&dense, &run).unwrap();
-                assert_eq!(ensemble, expected, "{}", scheme.name);
-                assert_eq!(models, of_dense, "{}", scheme.name);
-                for model in &models {
+                let found = generator.ensemble(&sparse, &run).unwrap();
+                assert_eq!(found, generator.ensemble(&dense, &run).unwrap(), "{}", scheme.name);
+                for model in &found.models {
                     assert_eq!(model.predict(&sparse, &run), model.predict(&dense, &run));
                 }
             }
@@ -525,7 +646,7 @@ mod tests {
                     let found = generator.ensemble(single, &run).unwrap();
                     let case = (scheme.name, base.name);
                     assert_eq!(found, generator.ensemble(&double, &run).unwrap(), "{case:?}");
-                    for model in &found.1 {
+                    for model in &found.models {
                         assert_eq!(model.predict(single, &run), model.predict(&double, &run));
                     }
                 }
@@ -540,7 +661,7 @@ mod tests {
         for (scheme, base) in SCHEMES.iter().flat_map(|s| bases.map(|base| (s, base))) {
             let generator = generator((scheme.make)(), base(3)).check().unwrap();
             let (data, run) = (data(), Run::new(3));
-            let (ensemble, models) = generator.ensemble(&data, &run).unwrap();
+            let Generated { ensemble, models, .. } = generator.ensemble(&data, &run).unwrap();
             for (member, model) in ensemble.members().iter().zip(&models) {
                 let predicted = model.predict(&data, &run).unwrap();
                 let named = HardMember::from_integers(
@@ -558,7 +679,8 @@ mod tests {
         let scheme = Scheme::Subsample { objects: Share::Count(45), unseen: Unseen::Missing };
         for soft in [false, true] {
             let params = generator(scheme.clone(), (BASES[0].make)(3)).soft(soft);
-            let (ensemble, _) = params.check().unwrap().ensemble(&data(), &Run::new(0)).unwrap();
+            let ensemble =
+                params.check().unwrap().ensemble(&data(), &Run::new(0)).unwrap().ensemble;
             assert_eq!(ensemble.n_missing(), 6 * 15);
         }
     }
@@ -571,7 +693,7 @@ mod tests {
         for (k, expected) in [(2, 0.6793), (3, 0.7153), (4, 0.6976)] {
             let params = GenerateParams::new(Scheme::RandomInit, (BASES[0].make)(k));
             let generator = params.k(BaseK::Exactly(k)).size(200).check().unwrap();
-            let (ensemble, _) = generator.ensemble(&iris.features, &Run::new(0)).unwrap();
+            let ensemble = generator.ensemble(&iris.features, &Run::new(0)).unwrap().ensemble;
             let nmi = |member: &Member| {
                 let hard = member.hardened();
                 let labels: Vec<Option<u32>> =
@@ -593,7 +715,7 @@ mod tests {
             Base::MacQueen(MacQueenParams::new(2)),
         ]);
         let generator = generator.check().unwrap();
-        let (ensemble, models) = generator.ensemble(&data(), &Run::new(0)).unwrap();
+        let Generated { ensemble, models, .. } = generator.ensemble(&data(), &Run::new(0)).unwrap();
         let k: Vec<usize> = models.iter().map(|m| m.k()).collect();
         assert_eq!(k, [3, 4, 2]);
         let names: Vec<&str> = ensemble.members().iter().map(Member::name).collect();

@@ -7,6 +7,8 @@
 
 mod base;
 mod bootstrap;
+mod committee;
+mod cuts;
 mod data;
 mod generator;
 mod model;
@@ -15,11 +17,15 @@ mod random_k;
 mod random_projection;
 mod random_subspace;
 mod scheme;
+mod shared;
 
 pub use base::{BASES, Base, BaseInfo, base};
 pub use bootstrap::Unseen;
+pub use committee::Committee;
+pub use cuts::Seat;
+pub(crate) use cuts::is_kept;
 pub use data::Data;
-pub use generator::{GenerateParams, GeneratedMember, Generator, GeneratorOn};
-pub use model::{Features, Fitted, Model, NO_CLUSTER};
+pub use generator::{GenerateParams, Generated, GeneratedMember, Generator, GeneratorOn};
+pub use model::{Features, Fitted, KnownRows, Model, NO_CLUSTER};
 pub use random_k::BaseK;
 pub use scheme::{SCHEMES, Scheme, SchemeInfo, Share, scheme};

@@ -1,9 +1,10 @@
 //! A fitted member: what labels new objects.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::base::{
     Float, GmmModel, NearestRow, SparseMatrix, Table, USpecEmbedding, memberships,
@@ -133,8 +134,9 @@ pub enum Fitted {
     Mixture(GmmModel),
     /// The cluster of the nearest row of those that were clustered.
     Nearest {
-        /// The rows that were clustered.
-        rows: Matrix,
+        /// The rows that were clustered, which several models may share.
+        #[serde(serialize_with = "shared")]
+        rows: Arc<KnownRows>,
         /// The cluster of each, or [`NO_CLUSTER`].
         labels: Vec<u32>,
     },
@@ -147,8 +149,9 @@ impl Fitted {
     }
 
     /// The rows of a table with their labels.
-    pub(super) fn nearest<T: Float>(data: Table<'_, T>, labels: &[u32]) -> Self {
-        Fitted::Nearest { rows: data.to_matrix(), labels: labels.to_vec() }
+    pub(super) fn nearest<T: Float>(data: Table<'_, T>, labels: &[u32], run: &Run) -> Result<Self> {
+        let rows = Arc::new(KnownRows::new(data.to_matrix(), run)?);
+        Ok(Fitted::Nearest { rows, labels: labels.to_vec() })
     }
 
     /// The number of clusters.
@@ -172,7 +175,7 @@ impl Fitted {
             }
             Fitted::Mixture(mixture) => mixture.predict(seen, run),
             Fitted::Nearest { rows, labels } => {
-                let nearest = NearestRow::new(rows, run)?.of(seen, run)?;
+                let nearest = rows.nearest(seen, run)?;
                 Ok(nearest.into_iter().map(|row| labels[row as usize]).collect())
             }
         }
@@ -198,6 +201,48 @@ impl Fitted {
                 Ok(memberships)
             }
         }
+    }
+}
+
+/// Shared rows are written like others.
+fn shared<S: Serializer>(rows: &Arc<KnownRows>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    rows.as_ref().serialize(to)
+}
+
+/// Rows that clusterers learned from, ready to be found.
+#[derive(Clone, Debug, Serialize)]
+pub struct KnownRows {
+    rows: Matrix,
+    #[serde(skip)]
+    find: NearestRow,
+}
+
+impl KnownRows {
+    /// These rows.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or a value is not finite.
+    pub fn new(rows: Matrix, run: &Run) -> Result<Self> {
+        let find = NearestRow::new(&rows, run)?;
+        Ok(KnownRows { rows, find })
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &Matrix {
+        &self.rows
+    }
+
+    /// The nearest of them for every row of `data`.
+    pub(super) fn nearest<T: Float>(&self, data: Table<'_, T>, run: &Run) -> Result<Vec<u32>> {
+        self.find.of(data, run)
+    }
+}
+
+/// How they are found follows from what they are.
+impl PartialEq for KnownRows {
+    fn eq(&self, other: &Self) -> bool {
+        self.rows == other.rows
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::generate::committee::Committee;
 use crate::generate::scheme::{Scheme, SchemeInfo};
 use crate::rng::Rng;
 
@@ -22,8 +23,8 @@ pub enum BaseK {
     /// A number drawn uniformly from this range, both ends included.
     Between(usize, usize),
     /// What suits the scheme: with $k$ clusters wanted of the consensus, $k$, or for random-k a
-    /// number in $2..2k$; with $k$ not known, $\sqrt n$ in place of $k$, or a number in
-    /// $2..\sqrt n$.
+    /// number in $2..2k$, for a committee $k$, $2k$, $k + 1$ and $k - 1$; with $k$ not known, $\sqrt n$ in
+    /// place of $k$, or a number in $2..\sqrt n$, for a committee some numbers from 2 to 30.
     Auto {
         /// The number of clusters wanted of the consensus, if known.
         consensus: Option<usize>,
@@ -51,6 +52,9 @@ impl BaseK {
 
     /// The range that the number of clusters of `n` objects is drawn from, both ends included.
     pub fn range(self, scheme: &Scheme, n: usize) -> (usize, usize) {
+        if matches!(scheme, Scheme::Committee(_)) {
+            return Committee::range(self, n);
+        }
         let root = n.isqrt().max(2);
         let (low, high) = match (self, scheme) {
             (BaseK::Exactly(k), _) => return (k, k),

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::generate::base::Base;
 use crate::generate::bootstrap::{self, Unseen};
+use crate::generate::committee::{self, Committee};
 use crate::generate::model::Features;
 use crate::generate::{random_init, random_k, random_projection, random_subspace};
 use crate::rng::Rng;
@@ -41,6 +42,8 @@ pub enum Scheme {
         /// How many.
         dimensions: Share,
     },
+    /// Different kinds of clusterers and numbers of clusters.
+    Committee(Committee),
     /// A clusterer of its own for every member, given one by one.
     Given(Vec<Base>),
 }
@@ -59,6 +62,7 @@ pub struct SchemeInfo {
 
 /// All schemes that can be asked for by name.
 pub static SCHEMES: &[SchemeInfo] = &[
+    committee::INFO,
     random_init::INFO,
     random_k::INFO,
     random_subspace::INFO,
@@ -146,6 +150,7 @@ impl Scheme {
             Scheme::Bootstrap { .. } => bootstrap::BOOTSTRAP.name,
             Scheme::Subsample { .. } => bootstrap::SUBSAMPLE.name,
             Scheme::RandomProjection { .. } => random_projection::INFO.name,
+            Scheme::Committee(_) => committee::INFO.name,
             Scheme::Given(_) => "given",
         }
     }
@@ -161,11 +166,13 @@ impl Scheme {
             Scheme::RandomProjection { .. } => Ok(Scheme::RandomProjection { dimensions: share }),
             Scheme::Bootstrap { unseen, .. } => Ok(Scheme::Bootstrap { objects: share, unseen }),
             Scheme::Subsample { unseen, .. } => Ok(Scheme::Subsample { objects: share, unseen }),
-            Scheme::RandomInit | Scheme::RandomK | Scheme::Given(_) => Err(Error::parameter(
-                "share",
-                format!("left out: scheme `{}` uses all features and objects", self.name()),
-                format!("{share:?}"),
-            )),
+            Scheme::RandomInit | Scheme::RandomK | Scheme::Committee(_) | Scheme::Given(_) => {
+                Err(Error::parameter(
+                    "share",
+                    format!("left out: scheme `{}` uses all features and objects", self.name()),
+                    format!("{share:?}"),
+                ))
+            }
         }
     }
 
@@ -190,6 +197,7 @@ impl Scheme {
     pub(super) fn check(&self) -> Result<()> {
         match self {
             Scheme::RandomInit | Scheme::RandomK => Ok(()),
+            Scheme::Committee(committee) => committee.check(),
             Scheme::RandomSubspace { features } => features.check("subspace"),
             Scheme::RandomProjection { dimensions } => dimensions.check("dimensions"),
             Scheme::Bootstrap { objects, .. } | Scheme::Subsample { objects, .. } => {
@@ -199,15 +207,20 @@ impl Scheme {
         }
     }
 
-    /// Whether every member sees the whole table.
-    pub(super) fn sees_everything(&self) -> bool {
-        matches!(self, Scheme::RandomInit | Scheme::RandomK | Scheme::Given(_))
+    /// Whether every member sees the whole table of `n` rows.
+    pub(super) fn sees_everything(&self, n: usize) -> bool {
+        match self {
+            Scheme::RandomInit | Scheme::RandomK | Scheme::Given(_) => true,
+            Scheme::Committee(committee) => committee.learned_from(n) == n,
+            _ => false,
+        }
     }
 
     /// Draws what one member sees of `n` objects with `d` features.
     pub(super) fn draw(&self, n: usize, d: usize, rng: &mut Rng) -> Result<View> {
         match self {
             Scheme::RandomInit | Scheme::RandomK | Scheme::Given(_) => Ok(View::whole()),
+            Scheme::Committee(_) => unreachable!("what is shared draws for it"),
             Scheme::RandomSubspace { features } => random_subspace::draw(*features, d, rng),
             Scheme::Bootstrap { objects, unseen } => {
                 Ok(bootstrap::with_replacement(*objects, *unseen, n, rng))

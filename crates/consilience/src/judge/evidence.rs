@@ -415,7 +415,7 @@ mod tests {
         let generator = params.check().unwrap();
         for seed in 0..6 {
             let run = Run::new(seed);
-            let (ensemble, _) = generator.ensemble(&data, &run).unwrap();
+            let ensemble = generator.ensemble(&data, &run).unwrap().ensemble;
             let found = KCriteria::new(&profiles(&ensemble), None, &run).unwrap().evidence;
             assert_ne!(found.verdict, Structure::NoClusters, "seed {seed}");
         }

@@ -5,15 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::base::{SCALINGS, Scaler, Scaling};
 use crate::ensemble::{Ensemble, Member};
 use crate::error::Result;
-use crate::generate::{Data, GeneratedMember, Generator};
+use crate::generate::{Data, GeneratedMember, Generator, Seat, is_kept};
 use crate::judge::Scatter;
 use crate::linalg::Matrix;
 use crate::pipeline::record::MadeRecord;
 use crate::run::Run;
 use crate::words::{count, counted};
-
-/// The stage that an observer is told of while members are made.
-const STAGE: &str = "base clusterings";
 
 /// How members are made from features.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +38,8 @@ pub trait Store: Sync {
 pub(super) struct Making {
     /// How many came from the store.
     pub(super) reused: usize,
+    /// What a committee made, those included that were left out.
+    pub(super) seats: Vec<Seat>,
     /// What brings rows to the scale that they were clustered in; `None` if they are in it.
     scaler: Option<Scaler>,
 }
@@ -52,13 +51,13 @@ impl Recipe {
         named.map_or("none", |(name, ..)| name)
     }
 
-    /// Makes the members alone.
+    /// Makes the members alone, and says what a committee left out of them.
     ///
     /// # Errors
     ///
     /// If the data cannot be used, if memory does not suffice, or if the run is cancelled.
-    pub fn ensemble(&self, data: Data<'_>, run: &Run) -> Result<Ensemble> {
-        self.make(data, None, run).map(|(ensemble, _)| ensemble)
+    pub fn ensemble(&self, data: Data<'_>, run: &Run) -> Result<(Ensemble, Vec<Seat>)> {
+        self.make(data, None, run).map(|(ensemble, making)| (ensemble, making.seats))
     }
 
     /// Makes the members, but for those that `store` has.
@@ -95,22 +94,25 @@ impl Recipe {
         };
         let size = self.generator.size() as u64;
         let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
-        let tick = |member: Member| {
-            run.tick(STAGE, done.fetch_add(1, Ordering::Relaxed) + 1, Some(size))?;
+        let tick = |i: usize, member: Member| {
+            run.tick(here.stage(i), done.fetch_add(1, Ordering::Relaxed) + 1, Some(size))?;
             Ok(member)
         };
         let known = |i: usize| {
             let stored = store.and_then(|store| store.load(i));
             reused.fetch_add(u64::from(stored.is_some()), Ordering::Relaxed);
-            stored.map(tick).transpose()
+            stored.map(|member| tick(i, member)).transpose()
         };
         let finish = |i: usize, made: GeneratedMember| match store {
-            Some(store) => store.save(i, made.member).and_then(tick),
-            None => tick(made.member),
+            Some(store) => store.save(i, made.member).and_then(|member| tick(i, member)),
+            None => tick(i, made.member),
         };
-        run.tick(STAGE, 0, Some(size))?;
-        let ensemble = Ensemble::new(here.each(run, known, finish)?)?;
-        Ok((ensemble, Making { reused: reused.into_inner() as usize, scaler }))
+        run.tick(here.stage(0), 0, Some(size))?;
+        let members = here.each(run, known, finish)?;
+        let seats = here.seats(&members.iter().collect::<Vec<_>>(), run)?;
+        let kept = members.into_iter().enumerate().filter(|(i, _)| is_kept(&seats, *i));
+        let ensemble = Ensemble::new(kept.map(|(_, member)| member).collect())?;
+        Ok((ensemble, Making { reused: reused.into_inner() as usize, seats, scaler }))
     }
 
     /// Asks for the memory of the scaled data, of the members, and of the making of one.
@@ -136,15 +138,16 @@ impl Recipe {
         )
     }
 
-    /// What a record says of the making of members of `n` objects.
-    pub fn record(&self, n: usize) -> MadeRecord {
+    /// What a record says of the making of members of `n` objects; `seats` are those of a committee.
+    pub fn record(&self, n: usize, seats: &[Seat]) -> MadeRecord {
         let generator = &self.generator;
         MadeRecord {
             scheme: generator.scheme().to_owned(),
-            base: generator.base().to_owned(),
+            base: generator.base(),
             base_k: Some(generator.base_k(n)),
             scale: self.scale().to_owned(),
             soft: generator.is_soft(),
+            seats: seats.to_vec(),
             recipe: serde_json::to_value(generator).unwrap_or_default(),
         }
     }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::consensus::Stop;
 use crate::ensemble::Ensemble;
+use crate::generate::Seat;
 use crate::judge::{KCriteria, Scatter, Sentence};
 use crate::pipeline::leaderboard::Standing;
 
@@ -181,6 +182,9 @@ pub struct MadeRecord {
     /// Whether members hold memberships.
     #[serde(default)]
     pub soft: bool,
+    /// What a committee made, those included that were left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Seat>,
     /// All parameters.
     #[serde(default)]
     pub recipe: Value,

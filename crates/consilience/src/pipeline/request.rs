@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::consensus::{
     ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Wish, auto,
-    auto_by_wish, combine_from,
+    auto_by_wish, auto_of_kinds, combine_from,
 };
 use crate::ensemble::{Majority, Member};
 use crate::error::{Asked, Error, Result};
@@ -172,14 +172,16 @@ impl Checked {
         let mut answer = if let Methods::Several(methods) = &self.methods {
             self.compare(methods, pool, keep, run)?
         } else {
-            let choice = self.choose(&mut pool, run)?;
+            let kinds = made.as_ref().and_then(|(_, recipe, ..)| recipe.generator.committee());
+            let choice = self.choose(&mut pool, kinds.is_some(), run)?;
             let narrowed = pool.narrowed(choice.info, keep, run)?;
             self.fit(choice, narrowed, start, run)?
         };
         answer.seconds.generate = generate;
         if let Some((making, recipe, ..)) = &made {
             answer.reused = making.reused;
-            answer.members.made = Some(recipe.record(answer.profiles.n_objects()));
+            let n = answer.profiles.n_objects();
+            answer.members.made = Some(recipe.record(n, &making.seats));
         }
         if let Some(earlier) = earlier {
             answer = answer.following(earlier)?;
@@ -219,8 +221,8 @@ impl Checked {
         Ok((criteria.recommended, Some(criteria)))
     }
 
-    /// The method and the number of clusters for these members.
-    fn choose(&self, pool: &mut Pool, run: &Run) -> Result<Choice> {
+    /// The method and the number of clusters for these members, which may be of several `kinds`.
+    fn choose(&self, pool: &mut Pool, kinds: bool, run: &Run) -> Result<Choice> {
         if let (Some(info), Some(method)) = (self.info(), &self.built) {
             return Ok(Choice { info, reason: self.reason, k: method.k(), criteria: None });
         }
@@ -228,7 +230,10 @@ impl Checked {
         let (info, reason) = if let Some(info) = self.info() {
             (info, self.reason)
         } else {
-            let found = auto(pool.profiles(false, run)?, k, run);
+            let found = match kinds {
+                true => auto_of_kinds(),
+                false => auto(pool.profiles(false, run)?, k, run),
+            };
             (found.info, Some(found.reason))
         };
         Ok(Choice { info, reason, k: Some(k), criteria })
