@@ -94,7 +94,13 @@ fn density_agrees_with_scikit_learn() {
                 DensityParams::new(1).min_cluster_size(Some(size)).min_samples(Some(samples));
             let labels = params.check().unwrap().fit(data, &Run::new(0)).unwrap();
             let ours = numbered(labels.into_iter().map(|label| label.map_or(-1, i64::from)));
-            assert_eq!(ours, theirs(&expected["labels"]), "{name} {size} {samples}");
+            for (i, (ours, theirs)) in ours.iter().zip(list(&expected["labels"])).enumerate() {
+                // Null is a row between clusters that only ties decide about.
+                if let Some(theirs) = theirs.as_i64() {
+                    let theirs = usize::try_from(theirs).ok();
+                    assert_eq!(*ours, theirs, "{name} {size} {samples}, row {i}");
+                }
+            }
         }
     });
 }

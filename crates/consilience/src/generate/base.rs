@@ -319,8 +319,11 @@ impl Base {
                 (Fitted::nearest(data, &labels, run)?, labels)
             }
             Base::Density(p) => {
-                let labels = p.clone().check()?.fit(data, run)?.into_iter();
-                let labels: Vec<u32> = labels.map(|label| label.unwrap_or(NO_CLUSTER)).collect();
+                let labels = p.clone().check()?.fit(data, run)?;
+                // Nothing but noise is a table without clusters, which is to say of one: a member must
+                // label something.
+                let none = if labels.iter().any(Option::is_some) { NO_CLUSTER } else { 0 };
+                let labels: Vec<u32> = labels.into_iter().map(|l| l.unwrap_or(none)).collect();
                 (Fitted::nearest(data, &labels, run)?, labels)
             }
         };
