@@ -176,6 +176,105 @@ def mixture(name: str, n: int, d: int, k: int, iterations: int, covariance: str)
     )
 
 
+# Trees. What is compared is the sum of all heights, or for partitions how many pairs are together.
+
+
+def our_tree(what: str, k: int, threads: int = 0) -> Callable[[Data], float]:
+    """Work by `trees_time`, a program of the library's without Python in between."""
+
+    def work(data: Data) -> float:
+        path = data["folder"] / "data"
+        if not path.exists():
+            data["data"].tofile(path)
+        n, d = data["data"].shape
+        command = [os.environ["TREES_TIME"], what, path, n, d, k, threads, 2]
+        done = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        data["seconds"] = min(answer["seconds"])
+        peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        data["peak"] = peak - data["data"].nbytes
+        return pairs(answer["labels"]) if what in ("genie", "density") else float(answer["sum"])
+
+    return work
+
+
+def pairs(labels: Any) -> float:
+    """How many pairs are together; noise, -1, is with nobody."""
+    labels = np.asarray(labels)
+    sizes = np.unique(labels[labels >= 0], return_counts=True)[1].astype(np.int64)
+    return float((sizes * (sizes - 1) // 2).sum())
+
+
+def genieclust_genie(k: int, threads: int | None = None) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        if threads:
+            os.environ["OMP_NUM_THREADS"] = str(threads)
+        import time
+
+        import genieclust
+
+        begin = time.perf_counter()
+        fit = genieclust.Genie(n_clusters=k, gini_threshold=0.3).fit(data["data"])
+        data["seconds"] = time.perf_counter() - begin
+        return pairs(fit.labels_)
+
+    return work
+
+
+def fastcluster_link(link: str) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        import time
+
+        import fastcluster
+
+        begin = time.perf_counter()
+        tree = fastcluster.linkage(data["data"], link)
+        data["seconds"] = time.perf_counter() - begin
+        return float(tree[:, 2].sum())
+
+    return work
+
+
+def hdbscan_density(size: int) -> Callable[[Data], float]:
+    def work(data: Data) -> float:
+        import time
+
+        import hdbscan
+
+        begin = time.perf_counter()
+        # Its samples do not count the row itself.
+        fit = hdbscan.HDBSCAN(min_cluster_size=size, min_samples=size - 1, core_dist_n_jobs=-1).fit(data["data"])
+        data["seconds"] = time.perf_counter() - begin
+        return pairs(fit.labels_)
+
+    return work
+
+
+def trees(n: int) -> list[Contest]:
+    """All clusterers by trees; those that need the distances of all pairs up to 10000 rows."""
+    size = f"{n // 1000}k"
+    made = clouds(n, 8, 20, 2.0)
+    contests = [
+        Contest(
+            f"genie-{size}", made,
+            {
+                "ours": our_tree("genie", 20), "ours, 1 thread": our_tree("genie", 20, 1),
+                "genieclust": genieclust_genie(20), "genieclust, 1 thread": genieclust_genie(20, 1),
+            },
+            quality="pairs", notes=f"Genie, threshold 0.3, n {n} d 8, cut at 20 clusters",
+        ),
+        Contest(
+            f"density-{size}", made, {"ours": our_tree("density", 50), "hdbscan": hdbscan_density(50)},
+            quality="pairs", repeats=1, notes=f"HDBSCAN*, clusters of 50 rows and 50 samples, n {n} d 8",
+        ),
+    ]
+    for link in ("single", "average", "complete", "ward") if n <= 10_000 else ():
+        workers = {"ours": our_tree(link, 20), "fastcluster": fastcluster_link(link)}
+        notes = f"hierarchical clustering, {link}, n {n} d 8"
+        contests.append(Contest(f"{link}-{size}", made, workers, quality="heights", repeats=2, notes=notes))
+    return contests
+
+
 # Labels.
 
 
@@ -344,6 +443,8 @@ ALL = [
     mixture("mixture-tied", 100_000, 8, 10, 50, "tied"),
     mixture("mixture-diagonal", 100_000, 8, 10, 50, "diagonal"),
     mixture("mixture-64", 20_000, 64, 10, 20, "full"),
+    *trees(10_000),
+    *trees(100_000),
     Contest(
         "tuples", noisy_labels(5_000_000, 20, 5, 100_000),
         {"ours": our_groups, "polars": polars_groups, "numpy": numpy_groups}, quality="distinct",
