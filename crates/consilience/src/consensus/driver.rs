@@ -11,8 +11,8 @@
 //! * *`tol`* is compared with what a step says has changed: at most this much, and it has converged.
 //! * *`sample`*: with more distinct objects than this (20 per cluster, if that is more), starts are
 //!   settled on a systematic sample of so many, drawn by weight, unless a few objects have nearly all the
-//!   weight. The best goes on with all, until `tol` is reached or a step moves at most a thousandth of
-//!   the objects to another cluster. The answer says so: `sampled` is how many distinct objects the
+//!   weight, and the best goes on with all; both until `tol` is reached or a step moves at most a
+//!   thousandth of the objects to another cluster. The answer says so: `sampled` is how many distinct objects the
 //!   sample had, and `still_moving` the share of the objects that the last step moved. 0 always takes all.
 
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ use crate::ensemble::{Profiles, drawn_for};
 use crate::error::Result;
 use crate::run::Run;
 
-/// After a sample, all profiles are followed until a step moves at most this share of the objects.
+/// With a sample, steps end when one moves at most this share of the objects.
 const NEARLY_STILL: f64 = 1e-3;
 
 /// Restarts at a time: enough for the threads of most machines, and few enough that their states are
@@ -188,8 +188,9 @@ pub(crate) fn solve<'a, S: Solver>(
 ) -> Result<Consensus> {
     let Effort { restarts, max_iter, tol, trial } = effort;
     let on = some.map_or(all, |(some, _)| some);
-    // No share is below 0: nothing but `tol` ends the steps.
-    let limits = Limits { max_iter, tol, still: -1.0, tells: true };
+    // No share is below 0: on all from the beginning, nothing but `tol` ends the steps.
+    let still = if some.is_some() { NEARLY_STILL } else { -1.0 };
+    let limits = Limits { max_iter, tol, still, tells: true };
     let on_trial = Limits { max_iter: max_iter.min(trial), tells: restarts == 1, ..limits };
     let begin = |restart| Way::from(on.start(restart, run)?).follow(on, on_trial, run);
     let (best, won, ends) = best_of_restarts(on, restarts, begin, run)?;
@@ -197,7 +198,7 @@ pub(crate) fn solve<'a, S: Solver>(
     let settled = way.stop;
     if let Some((some, _)) = some {
         let start = all.extend(some, way.state, run)?;
-        way = Way::from(start).follow(all, Limits { still: NEARLY_STILL, ..limits }, run)?;
+        way = Way::from(start).follow(all, limits, run)?;
     }
     let (last, moved) = (way.objective(), way.moved);
     let mut consensus = all.finish(way.state, run)?;
@@ -322,7 +323,7 @@ mod tests {
         assert_eq!(found.diagnostics.get("restart_objectives"), Some(&ends));
     }
 
-    /// Starts settle at `tol`, all profiles are followed until a thousandth moves.
+    /// Starts and what goes on with all are followed until a thousandth moves.
     #[test]
     fn after_a_sample_a_thousandth_may_move() {
         let profiles = profiles(&three_noisy_clusters(30, 1));
@@ -336,7 +337,7 @@ mod tests {
         assert_eq!(found.diagnostics.get("sampled"), Some(&Value::Integer(profiles.len() as i64)));
         assert_eq!(found.diagnostics.get("still_moving"), Some(&Value::Number(1.0 / 1024.0)));
         // A start that has not settled has not, whatever became of it.
-        assert_eq!(on(15).convergence.stop, Stop::MaxIterations);
+        assert_eq!(on(5).convergence.stop, Stop::MaxIterations);
     }
 
     /// Every method that takes samples, on more profiles than take part in every start: it says so, finds

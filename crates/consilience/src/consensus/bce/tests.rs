@@ -73,7 +73,7 @@ fn prior(problem: &Problem<'_>, beta: &Matrix) -> f64 {
 fn with_problem<T>(bce: &Bce, profiles: &Profiles, work: impl FnOnce(&Problem<'_>) -> T) -> T {
     let run = Run::new(0).threads(1);
     let starts = MixtureStarts::new(profiles, bce.k, (0, 1), None, &run).unwrap();
-    work(&Problem::new(profiles, bce, &starts))
+    work(&Problem::new(profiles, bce, &starts, bce.sweeps))
 }
 
 proptest! {
