@@ -142,7 +142,7 @@ fn fitted(state: FittedState<'_>, width: usize) -> PyResult<Fitted> {
                 kind.ok_or_else(|| PyValueError::new_err("an unknown kind of covariance"))?;
             let list = |values: PyReadonlyArray1<'_, f64>| values.as_array().to_vec();
             let means = fits(&means, width)?;
-            let model = GmmModel::from_factors(kind, means, list(weights), list(factors));
+            let model = GmmModel::from_factors(kind, means, &list(weights), &list(factors));
             Fitted::Mixture(model.map_err(to_python)?)
         }
     })

@@ -97,7 +97,7 @@ fn committee(seats: &[Seat], k: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     kinds.for_each(|kind| {
         if !names.contains(&kind) {
-            names.push(kind)
+            names.push(kind);
         }
     });
     let count = |kind: &str, out: bool| {

@@ -63,7 +63,7 @@ pub fn largest_filtered(
         block = orthonormal(orthonormal(block, run)?, run)?;
         let image = apply(&block);
         let inner = product(block.as_faer().transpose(), image.as_faer());
-        let Eigen { values, vectors } = eigen(inner, |values| values.len(), run)?;
+        let Eigen { values, vectors } = eigen(inner, <[f64]>::len, run)?;
         let turn = vectors.as_faer().transpose();
         block = product(block.as_faer(), turn);
         let image = product(image.as_faer(), turn);

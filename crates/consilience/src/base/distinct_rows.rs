@@ -35,7 +35,7 @@ impl DistinctRows {
         let mut order: Vec<u32> = (0..n as u32).collect();
         let row = |i: u32| data.row(i as usize);
         run.install(|| {
-            order.par_sort_unstable_by(|&i, &j| compare(row(i), row(j)).then(i.cmp(&j)))
+            order.par_sort_unstable_by(|&i, &j| compare(row(i), row(j)).then(i.cmp(&j)));
         });
         run.check()?;
         let mut starts: Vec<u32> = (0..n as u32)

@@ -179,7 +179,7 @@ impl Sizes {
     }
 
     /// $\sum_j |c - c_j|$ over all clusters.
-    fn from_all(&self, size: u32) -> i64 {
+    fn to_all(&self, size: u32) -> i64 {
         let (mut count, mut sum) = (0, 0);
         let mut at = size as usize;
         while at > 0 {
@@ -193,9 +193,9 @@ impl Sizes {
     fn merge(&mut self, a: u32, b: u32) {
         for size in [a, b] {
             self.add(size, -1);
-            self.differences -= self.from_all(size);
+            self.differences -= self.to_all(size);
         }
-        self.differences += self.from_all(a + b);
+        self.differences += self.to_all(a + b);
         self.add(a + b, 1);
         while self.count[self.smallest as usize] == 0 {
             self.smallest += 1;

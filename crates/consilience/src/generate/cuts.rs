@@ -115,7 +115,7 @@ mod tests {
     fn crumbs_and_splits_cut() {
         // The crumb is all cut; of the 20 ends in the giant 4 lead to it.
         let crumb = cut_of(&[0, 1, 1, 1, 1, 1]);
-        assert!((crumb - (1.0 + 4.0 / 20.0) / 2.0).abs() < 1e-12, "{crumb}");
+        assert!((crumb - f64::midpoint(1.0, 4.0 / 20.0)).abs() < 1e-12, "{crumb}");
         assert_eq!(cut_of(&[0, 1, 2, 3, 4, 5]), 1.0);
     }
 

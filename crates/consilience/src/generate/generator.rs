@@ -716,7 +716,7 @@ mod tests {
         ]);
         let generator = generator.check().unwrap();
         let Generated { ensemble, models, .. } = generator.ensemble(&data(), &Run::new(0)).unwrap();
-        let k: Vec<usize> = models.iter().map(|m| m.k()).collect();
+        let k: Vec<usize> = models.iter().map(Model::k).collect();
         assert_eq!(k, [3, 4, 2]);
         let names: Vec<&str> = ensemble.members().iter().map(Member::name).collect();
         assert_eq!(names, ["m01", "m02", "m03"]);

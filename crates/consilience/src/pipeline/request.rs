@@ -230,10 +230,8 @@ impl Checked {
         let (info, reason) = if let Some(info) = self.info() {
             (info, self.reason)
         } else {
-            let found = match kinds {
-                true => auto_of_kinds(),
-                false => auto(pool.profiles(false, run)?, k, run),
-            };
+            let found =
+                if kinds { auto_of_kinds() } else { auto(pool.profiles(false, run)?, k, run) };
             (found.info, Some(found.reason))
         };
         Ok(Choice { info, reason, k: Some(k), criteria })

@@ -87,12 +87,12 @@ impl GmmModel {
     pub fn from_factors(
         covariance: Covariance,
         means: Matrix,
-        weights: Vec<f64>,
-        factors: Vec<f64>,
+        weights: &[f64],
+        factors: &[f64],
     ) -> Result<Self> {
         let mut model = GmmModel::at(means, covariance.spread());
         for (what, given, own) in
-            [("weights", &weights, &mut model.weights), ("factors", &factors, &mut model.factors)]
+            [("weights", weights, &mut model.weights), ("factors", factors, &mut model.factors)]
         {
             if given.len() != own.len() {
                 return Err(Error::Length {

@@ -137,7 +137,7 @@ fn labels_are_those_of_the_largest_membership() {
         let (means, weights) = (model.means().clone(), model.weights().to_vec());
         let of_parts = |factors: &[f64]| {
             let (means, weights) = (means.clone(), weights.clone());
-            GmmModel::from_factors(model.covariance(), means, weights, factors.to_vec())
+            GmmModel::from_factors(model.covariance(), means, &weights, factors)
         };
         assert_eq!(of_parts(model.factors()).unwrap(), model);
         assert!(of_parts(&[1.0]).is_err());
