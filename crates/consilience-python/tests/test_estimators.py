@@ -72,6 +72,35 @@ def test_schemes_and_bases(scheme: str, base: str) -> None:
     assert (copy.transform(X[:9]) == model.transform(X[:9])).all()
 
 
+def test_a_committee_makes_the_members_and_tells_of_it() -> None:
+    X, y = co.make_half_rings()
+    model = co.ConsensusClustering(2, random_state=0).fit(X)
+    assert co.metrics.ari(model.labels_, y) > 0.95
+    kept = [seat["name"] for seat in model.made_ if "left_out" not in seat]
+    assert len(model.made_) == 32 and len(kept) < 32 and list(model.members_.names) == kept
+    assert {seat["kind"] for seat in model.made_} == {"genie", "spectral", "gmm", "kmeans"}
+    copy = pickle.loads(pickle.dumps(model))
+    assert (copy.predict(X[:50]) == model.labels_[:50]).all()
+    named = co.ConsensusClustering(2, kinds=["genie", "gmm"], random_state=0).fit(X)
+    assert {seat["kind"] for seat in named.made_} == {"genie", "gmm"}
+    assert co.ConsensusClustering(2, base="kmeans", n_members=4).fit(X).made_ == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"kinds": ["other"]}, ValueError, "there is no base clusterer `other`"),
+        ({"kinds": []}, ValueError, "at least one"),
+        ({"kinds": "genie"}, TypeError, "list of names"),
+        ({"kinds": ["genie"], "scheme": "random_k"}, ValueError, "committee"),
+        ({"base": "kmeans", "scheme": "committee"}, ValueError, "kinds"),
+    ],
+)
+def test_committees_that_cannot_be(arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        co.ConsensusClustering(3, **arguments).fit(co.load_iris().data)
+
+
 def test_scikit_learn_clusterers_as_base() -> None:
     X, y = co.make_blobs()
     model = co.ConsensusClustering(5, base=KMeans(n_init=1), n_members=12, random_state=0).fit(X)

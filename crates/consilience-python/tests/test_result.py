@@ -182,7 +182,7 @@ def test_frames_and_notebooks(monkeypatch) -> None:
 
 
 def test_ensembles_are_values() -> None:
-    made = co.generate(co.load_iris().data, n_members=4, soft=True)
+    made = co.generate(co.load_iris().data, n_members=4, base="kmeans", soft=True)
     again = pickle.loads(pickle.dumps(made))
     assert again.names == made.names == ["m01", "m02", "m03", "m04"]
     # Rows of memberships are brought to sum 1 again.

@@ -52,7 +52,7 @@ def test_members_are_those_of_the_command_line(tmp_path) -> None:
     options = ["--size", "5", "--scheme", "random-k", "--scale", "none", "--seed", "3"]
     program("generate", str(file), *options, "-o", str(out))
     expected = pd.read_csv(out)
-    made = co.generate(iris.data, n_members=5, random_state=3)
+    made = co.generate(iris.data, n_members=5, scheme="random_k", random_state=3)
     for i, name in enumerate(made.names):
         names = np.array(made.clusters(i), dtype=int)
         assert (names[made.member(i)] == expected[name].to_numpy()).all()

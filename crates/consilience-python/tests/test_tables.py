@@ -50,7 +50,7 @@ FORMATS = [
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, bool])
 def test_sparse_matrices_give_what_they_give_written_out(kind: type, dtype: type) -> None:
     X = words().astype(dtype)
-    given = {"n_members": 6, "random_state": 3}
+    given = {"n_members": 6, "base": "kmeans", "random_state": 3}
     assert same(co.generate(kind(X), **given), co.generate(X, **given))
 
 
@@ -74,7 +74,7 @@ def test_every_scheme_takes_sparse_matrices(scheme: str, base: str) -> None:
 
 def test_soft_members_of_sparse_matrices() -> None:
     X = words()
-    given = {"n_members": 3, "soft": True}
+    given = {"n_members": 3, "base": "kmeans", "soft": True}
     assert same(co.generate(sp.csr_array(X), **given), co.generate(X, **given))
 
 
@@ -95,7 +95,8 @@ def test_whatever_has_tocsr_is_sparse() -> None:
     rows = sp.csr_array(X)
     parts = {name: getattr(rows, name) for name in ("shape", "indptr", "indices", "data")}
     foreign = SimpleNamespace(shape=rows.shape, tocsr=lambda: SimpleNamespace(**parts))
-    assert same(co.generate(foreign, n_members=3), co.generate(X, n_members=3))
+    given = {"n_members": 3, "base": "kmeans"}
+    assert same(co.generate(foreign, **given), co.generate(X, **given))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200])
@@ -201,6 +202,6 @@ def test_single_precision_gives_what_double_gives(scheme: str, base: str) -> Non
 )
 def test_single_precision_in_any_layout(as_table) -> None:
     X = np.float32(np.float16(co.load_iris().data))
-    given = {"n_members": 4, "random_state": 2}
+    given = {"n_members": 4, "random_state": 2}  # a committee
     assert same(co.generate(as_table(X), **given), co.generate(X.astype(np.float64), **given))
     assert same(co.generate(np.float16(X), **given), co.generate(X, **given))
