@@ -158,7 +158,7 @@ def test_those_that_cannot_name_those_that_can(base: str) -> None:
 
 
 def test_pages_need_all_numbers() -> None:
-    result = co.consensus(co.generate(words(), n_members=3), n_clusters=3)
+    result = co.consensus(co.generate(words(), n_members=3, base="kmeans"), n_clusters=3)
     with pytest.raises(TypeError, match="X.toarray"):
         result.report("never.html", X=sp.csr_array(words()))
 
