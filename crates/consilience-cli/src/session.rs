@@ -31,6 +31,12 @@ impl Session {
             .memory(common.memory.unwrap_or_else(default_ceiling))
             .observer(progress.clone())
             .cancel_flag(cancel);
+        if let Some(asked) = common.threads.filter(|&asked| asked > Run::most_threads()) {
+            let most = Run::most_threads();
+            run.warn(&format!(
+                "--threads {asked} is more than this machine can use: {most} are started"
+            ));
+        }
         let shown = progress.clone();
         let duty = Duty::new(move || shown.clear());
         Session { run, progress, json: common.json, _duty: duty }

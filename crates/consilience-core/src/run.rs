@@ -85,11 +85,19 @@ impl Run {
         }
     }
 
-    /// Uses `threads` threads; 0 means all cores. Results do not depend on it.
+    /// Uses `threads` threads, at most [`most_threads`](Self::most_threads); 0 means all cores.
+    /// Results do not depend on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.pool = Arc::new(Pool::of(threads));
+        self.pool = Arc::new(Pool::of(threads.min(Run::most_threads())));
         self
+    }
+
+    /// How many threads a run has at most: four for every core, and 64 on a small machine. More do
+    /// not make it faster, and thousands of them can stop the machine.
+    pub fn most_threads() -> usize {
+        std::thread::available_parallelism()
+            .map_or(64, |cores| cores.get().saturating_mul(4).max(64))
     }
 
     /// Sets the memory ceiling in bytes.
@@ -219,6 +227,12 @@ mod tests {
         assert_eq!(run.check(), Ok(()));
         flag.cancel();
         assert_eq!(run.tick("stage", 1, None), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn threads_have_a_ceiling() {
+        assert_eq!(Run::new(0).threads(3).n_threads(), 3);
+        assert_eq!(Run::new(0).threads(10_000_000).n_threads(), Run::most_threads());
     }
 
     #[test]

@@ -12,12 +12,14 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::reader::FileReader;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use bytes::Bytes;
 use consilience::Run;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
 
 use super::ReadOptions;
@@ -57,7 +59,7 @@ pub(super) fn read_parquet(
         ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), asked).unwrap_or(metadata);
     let batches = |columns: &[usize]| {
         // A file of its own for every reader: clones would share the position in it.
-        let source = open_file(path)?;
+        let source = Pages(open_file(path)?);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
         let builder = builder.with_projection(mask).with_batch_size(BATCH);
@@ -109,6 +111,43 @@ pub(super) fn read_parquet(
     })?;
     table.rows = rows;
     finish(table, plan, run)
+}
+
+/// A Parquet file of which nothing can be read beyond its end.
+///
+/// The reader passes over what it does not know in the head of a page, and takes the end of the file
+/// for bytes passed over: a damaged head that claims two thousand million of them keeps it busy for
+/// hours.
+pub(super) struct Pages(pub(super) File);
+
+impl Length for Pages {
+    fn len(&self) -> u64 {
+        Length::len(&self.0)
+    }
+}
+
+impl ChunkReader for Pages {
+    type T = NotBeyond<BufReader<File>>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(NotBeyond(self.0.get_read(start)?))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// Bytes whose end is an error.
+pub(super) struct NotBeyond<R>(R);
+
+impl<R: Read> Read for NotBeyond<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if !buffer.is_empty() => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            read => Ok(read),
+        }
+    }
 }
 
 /// What a Parquet file says of itself.
@@ -383,7 +422,9 @@ pub(super) fn arrow_error(file: &str, error: &ArrowError) -> InputError {
 fn damaged(file: String, problem: &str) -> InputError {
     // The readers begin their sentences with names of their own error types.
     let mut problem = problem;
-    for prefix in ["Parquet argument error: ", "Parquet error: ", "Ipc error: ", "EOF: "] {
+    for prefix in
+        ["Parquet argument error: ", "Parquet error: ", "Ipc error: ", "EOF: ", "External: "]
+    {
         problem = problem.strip_prefix(prefix).unwrap_or(problem);
     }
     if problem.contains("Disabled feature") {

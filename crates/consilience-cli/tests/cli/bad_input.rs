@@ -27,6 +27,8 @@ fn prepare(folder: &Path) {
     write("clusterings.csv", &clusterings);
     fs::write(folder.join("cut.csv.gz"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b]).unwrap();
     fs::write(folder.join("cut.parquet"), b"PAR1 and then nothing").unwrap();
+    // The head of a page claims a list of which every entry lies beyond the end of the file.
+    fs::write(folder.join("page.parquet"), include_bytes!("damaged-page.parquet")).unwrap();
     write("data.xlsx", "1,2\n");
     write("plain.csv.gz", "a,b\n1,2\n1,1\n");
     write("empty.csv.gz", "");
@@ -126,6 +128,7 @@ const CASES: &[(&str, i32, &[&str])] = &[
     ("run features.csv -o out --leave-out", 2, &["--leave-out", "bootstrap"]),
     ("run features.csv -o out --truth nobody", 3, &["no column `nobody`", "--truth"]),
     ("run features.csv -o out --k 4", 3, &["k = 4"]),
+    ("run page.parquet -o out --k 2", 3, &["page.parquet is damaged", "copy the file again"]),
     ("generate text.csv -o out.csv", 3, &["text.csv, line 3, column `y`"]),
     ("generate features.csv -o out", 2, &["out", "ending"]),
     ("score labels.csv --truth nobody", 3, &["`nobody` (--truth)", "neither a column"]),

@@ -13,7 +13,7 @@ use parquet::arrow::arrow_reader::{
 use super::files::{RowFile, RowFiles};
 use crate::ReadOptions;
 use crate::columnar::{
-    BATCH, append_column, append_numbers, arrow_error, dictionaries, located, parquet_error,
+    BATCH, Pages, append_column, append_numbers, arrow_error, dictionaries, located, parquet_error,
 };
 use crate::error::{InputError, Place, Result};
 use crate::guard::guarded;
@@ -124,7 +124,7 @@ impl<'a> Stream<'a> {
             ArrowReaderOptions::new().with_schema(Arc::new(dictionaries(&file.schema, &roles)));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(file.metadata.metadata()), asked)
             .unwrap_or_else(|_| file.metadata.clone());
-        let source = open_file(&file.path)?;
+        let source = Pages(open_file(&file.path)?);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata);
         let mask = ProjectionMask::roots(builder.parquet_schema(), [place]);
         let builder = builder.with_projection(mask).with_batch_size(BATCH);
