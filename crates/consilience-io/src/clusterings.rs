@@ -199,7 +199,8 @@ impl Plan for Clusterings<'_> {
             return Err(no_column(Setting::Id, id, file, names));
         }
         if !self.several
-            && let Some(name) = self.options.drop.iter().find(|name| !names.contains(name))
+            && let Some(name) =
+                self.options.dropped(names).find(|name| !names.iter().any(|n| n == name))
         {
             return Err(no_column(Setting::Drop, name, file, names));
         }
@@ -224,10 +225,12 @@ impl Plan for Clusterings<'_> {
 
 /// Every column to leave out must be in some file.
 fn check_drop(options: &ReadOptions, parts: &[Part]) -> Result<()> {
-    let known: Vec<&String> = parts.iter().flat_map(|part| &part.table.names).collect();
-    match options.drop.iter().find(|name| !known.contains(name)) {
+    let known: Vec<String> = parts.iter().flat_map(|part| part.table.names.clone()).collect();
+    match options.dropped(&known).find(|name| !known.iter().any(|n| n == name)) {
         None => Ok(()),
-        Some(name) => Err(InputError::NothingToDrop { name: name.clone(), known: listed(&known) }),
+        Some(name) => {
+            Err(InputError::NothingToDrop { name: name.to_owned(), known: listed(&known) })
+        }
     }
 }
 

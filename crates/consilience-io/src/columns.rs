@@ -27,7 +27,10 @@ impl Named {
             id: options.id.as_ref().and_then(id),
             truth: options.truth.as_ref().and_then(place),
             weights: options.weights.as_ref().and_then(place),
-            drop: options.drop.iter().filter_map(place).collect(),
+            drop: options
+                .dropped(names)
+                .filter_map(|name| names.iter().position(|n| n == name))
+                .collect(),
         }
     }
 
@@ -38,11 +41,11 @@ impl Named {
             (Setting::Truth, &options.truth),
             (Setting::Weights, &options.weights),
         ];
-        let asked = asked.into_iter().filter_map(|(option, name)| Some((option, name.as_ref()?)));
-        let drop = options.drop.iter().map(|name| (Setting::Drop, name));
+        let asked = asked.into_iter().filter_map(|(option, name)| Some((option, name.as_deref()?)));
+        let drop = options.dropped(names).map(|name| (Setting::Drop, name));
         for (option, name) in asked.chain(drop) {
             let renamed = option == Setting::Id && is_consensus(names);
-            if !names.contains(name) && !renamed {
+            if !names.iter().any(|n| n == name) && !renamed {
                 return Err(no_column(option, name, file, names));
             }
         }

@@ -97,8 +97,8 @@ pub(super) fn record(
 ///
 /// A separator is believed if it cuts all records into the same number of cells, more than one;
 /// among several the one that makes most. If none does (a ragged table), the one that cuts the
-/// first record into most cells.
-pub(super) fn separator(head: &str, preferred: u8) -> u8 {
+/// first record into most cells. Where decimals have commas, a comma cuts only what nothing else does.
+pub(super) fn separator(head: &str, preferred: u8, decimal_comma: bool) -> u8 {
     const RECORDS: usize = 50;
     let mut candidates = vec![preferred];
     candidates.extend([b',', b'\t', b';'].into_iter().filter(|&s| s != preferred));
@@ -116,7 +116,8 @@ pub(super) fn separator(head: &str, preferred: u8) -> u8 {
             at = end;
         }
         let first = widths.first().copied().unwrap_or(1);
-        (first > 1 && widths.iter().all(|&w| w == first), first)
+        let decimal = decimal_comma && separator == b',';
+        (first > 1 && !decimal && widths.iter().all(|&w| w == first), first)
     };
     // The last of the largest wins, hence the reversed order.
     candidates.into_iter().rev().max_by_key(|&s| count(s)).expect("there are candidates")
@@ -180,15 +181,15 @@ mod tests {
 
     #[test]
     fn separators_are_detected() {
-        assert_eq!(separator("a,b\n1,2\n", b','), b',');
-        assert_eq!(separator("a;b\n1,5;2,5\n", b','), b';');
-        assert_eq!(separator("a\tb\n1,5\t2\n", b','), b'\t');
-        assert_eq!(separator("a,b\n1,2\n", b'\t'), b',');
-        assert_eq!(separator("\"a;b\",c\n1,2\n", b','), b',');
-        assert_eq!(separator("a\n1\n", b';'), b';');
+        assert_eq!(separator("a,b\n1,2\n", b',', false), b',');
+        assert_eq!(separator("a;b\n1,5;2,5\n", b',', false), b';');
+        assert_eq!(separator("a\tb\n1,5\t2\n", b',', false), b'\t');
+        assert_eq!(separator("a,b\n1,2\n", b'\t', false), b',');
+        assert_eq!(separator("\"a;b\",c\n1,2\n", b',', false), b',');
+        assert_eq!(separator("a\n1\n", b';', false), b';');
         // Ragged, and cut off in the middle of a record.
-        assert_eq!(separator("a;b;c\n1;2\n", b','), b';');
-        assert_eq!(separator("a,b,c\n1,2,3\n4,", b';'), b',');
+        assert_eq!(separator("a;b;c\n1;2\n", b',', false), b';');
+        assert_eq!(separator("a,b,c\n1,2,3\n4,", b';', false), b',');
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub enum InputError {
     #[error("{file}, {place}, column `{column}`: `{value}` is not a number; {hint}")]
     NotANumber { file: String, place: Place, column: String, value: String, hint: String },
 
+    #[error("{file}: {} columns hold text: {listed}; {hint}", count)]
+    TextColumns { file: String, count: usize, listed: String, hint: String },
+
     #[error(
         "{file}, {place}, column `{column}`: {value} is not a finite number; correct or drop it"
     )]

@@ -13,6 +13,7 @@ use super::columns::{Named, labels, weights};
 use super::error::{InputError, Result, listed, shown};
 use super::guess::{self, Guess};
 use super::numbers::Numbers;
+use super::parse::with_point;
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Impute, ReadOptions, market, read_table};
 use crate::spelling::{Setting, other_columns};
@@ -104,7 +105,7 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
     }
     let mut table = match read_table(path, options, &Features(options), run) {
         Err(error @ InputError::NotANumber { .. }) if path != Path::new("-") => {
-            return Err(mostly_text(path, options, run).unwrap_or(error));
+            return Err(more_text(path, options, run).unwrap_or(error));
         }
         result => result?,
     };
@@ -279,9 +280,9 @@ fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The better message for a table in which not one cell but most columns are text from few values:
-/// clusterings given to the wrong command.
-fn mostly_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputError> {
+/// The better message for a table in which not one cell is text but several columns are: clusterings
+/// given to the wrong command if most are text from few values, and otherwise columns to leave out.
+fn more_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputError> {
     struct AllLabels<'a>(&'a ReadOptions);
     impl Plan for AllLabels<'_> {
         fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
@@ -296,11 +297,31 @@ fn mostly_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputErr
         _ => None,
     });
     let columns: Vec<(usize, &Vec<String>)> = columns.collect();
-    let is_text = |names: &[String]| names.iter().any(|name| name.parse::<f64>().is_err());
-    let text: Vec<_> = columns.iter().filter(|(_, names)| is_text(names)).collect();
+    let is_number = |name: &str| {
+        let comma = if options.decimal_comma { with_point(name) } else { None };
+        comma.as_deref().unwrap_or(name).parse::<f64>().is_ok()
+    };
+    let text: Vec<_> =
+        columns.iter().filter(|(_, names)| names.iter().any(|name| !is_number(name))).collect();
     let few = columns.iter().all(|(_, names)| names.len() <= table.rows.div_ceil(2));
     let (j, names) = text.first()?;
-    (few && 2 * text.len() > columns.len()).then(|| InputError::MeantCombine {
+    if !(few && 2 * text.len() > columns.len()) {
+        // A column with some numbers is not left out for a word in it.
+        let whole = text.iter().filter(|(_, names)| !names.iter().any(|name| is_number(name)));
+        let whole: Vec<&str> = whole.map(|(j, _)| table.names[*j].as_str()).collect();
+        let drop = Setting::DropThese(&whole);
+        return (whole.len() > 1).then(|| InputError::TextColumns {
+            file: table.file.clone(),
+            count: whole.len(),
+            listed: listed(&whole),
+            hint: format!(
+                "leave them out with {drop}, or name one by {} or {}",
+                Setting::Id,
+                Setting::Truth
+            ),
+        });
+    }
+    Some(InputError::MeantCombine {
         file: table.file.clone(),
         evidence: format!(
             "{} of {} columns are text from few values, such as `{}` in column `{}`",
@@ -441,6 +462,41 @@ mod tests {
         for (text, options, message) in cases {
             assert_eq!(read(text, &options).unwrap_err(), message);
         }
+    }
+
+    #[test]
+    fn all_columns_of_text_are_named_at_once() {
+        let text = "x,y,z,place,\"note, short\"\n1.5,1,2,here,a\n3.5,2,3,there,b\n2.5,2,3,up,c\n";
+        assert_eq!(
+            read(text, &ReadOptions::default()).unwrap_err(),
+            "t.csv: 2 columns hold text: `place`, `note, short`; leave them out with drop `place`, \
+             `note, short`, or name one by id or truth"
+        );
+        let table = read(text, &named("", "", &["place", "note, short"])).unwrap();
+        assert_eq!(table.columns, ["x", "y", "z"]);
+    }
+
+    #[test]
+    fn decimals_may_have_commas() {
+        let options = ReadOptions { decimal_comma: true, ..ReadOptions::default() };
+        for text in [
+            "1,5;2,0\n-0,25;1e-3\n",
+            "x;y\n1,5;2\n-0,25;1e-3\n",
+            "x,y\n\"1,5\",2\n\"-0,25\",1e-3\n",
+        ] {
+            let table = read(text, &options).unwrap();
+            assert_eq!(table.values.into_dense().as_slice(), [1.5, 2.0, -0.25, 1e-3], "{text}");
+        }
+        let refused = read("x;y\n1,5;1.234\n2,5;2,5\n", &options).unwrap_err();
+        assert!(refused.contains("line 2, column `y`: `1.234` is not a number"), "{refused}");
+    }
+
+    #[test]
+    fn several_spellings_mean_missing() {
+        let missing = ["n/a", "-"].map(str::to_owned).to_vec();
+        let options = ReadOptions { missing, impute: Some(Impute::Mean), ..ReadOptions::default() };
+        let table = read("x,y\n1,n/a\n-,2\n3,4\n", &options).unwrap();
+        assert_eq!(table.values.into_dense().as_slice(), [1.0, 3.0, 2.0, 2.0, 3.0, 4.0]);
     }
 
     #[test]

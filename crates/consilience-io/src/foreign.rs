@@ -180,7 +180,7 @@ fn arrays_of_text_hold_labels_but_no_features() {
             bytes
         })
         .collect();
-    let options = ReadOptions { missing: Some("?".to_owned()), ..ReadOptions::default() };
+    let options = ReadOptions { missing: vec!["?".to_owned()], ..ReadOptions::default() };
     let arrays = [
         npy("<U3", false, [3, 2], &wide(u32::to_le_bytes)),
         npy(">U3", false, [3, 2], &wide(u32::to_be_bytes)),
@@ -201,7 +201,7 @@ fn arrays_of_text_hold_labels_but_no_features() {
 
 #[test]
 fn a_spelling_of_missing_counts_in_every_format() {
-    let options = ReadOptions { missing: Some("99".to_owned()), ..ReadOptions::default() };
+    let options = ReadOptions { missing: vec!["99".to_owned()], ..ReadOptions::default() };
     let cells = [1i32, 99, 2, 1];
     let array = npy("<i4", false, [4, 1], &cells.map(i32::to_le_bytes).concat());
     let text = "c0\n1\n99\n2\n1\n";

@@ -120,16 +120,30 @@ pub struct ReadOptions {
     pub truth: Option<String>,
     /// The column of object weights, or a file with them.
     pub weights: Option<String>,
-    /// Columns to leave out.
+    /// Columns to leave out: each a name, or several with commas between.
     pub drop: Vec<String>,
     /// Whether the first line of text is data.
     pub no_header: bool,
-    /// A cell that means "missing", besides the empty one, `NA` and `NaN`.
-    pub missing: Option<String>,
+    /// Cells that mean "missing", besides the empty one, `NA` and `NaN`.
+    pub missing: Vec<String>,
+    /// Whether decimals in text are written with a comma: `1,5`.
+    pub decimal_comma: bool,
     /// What to put in place of missing feature values; without it they are refused.
     pub impute: Option<Impute>,
     /// Whether a clustering may label no object, as one may that is asked about a few new ones.
     pub may_be_empty: bool,
+}
+
+impl ReadOptions {
+    /// The names of the columns to leave out of a table with these columns. A column may have a comma
+    /// in its name, so what is the name of one is not taken apart.
+    pub fn dropped<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
+        self.drop.iter().flat_map(move |given| {
+            let whole = names.contains(given).then_some(given.as_str());
+            let parts = given.split(',').map(str::trim).filter(move |_| whole.is_none());
+            whole.into_iter().chain(parts)
+        })
+    }
 }
 
 /// Reads a file of any kind.
@@ -147,15 +161,21 @@ fn read_table(
         Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run)?,
         None => return Err(InputError::UnknownEnding { file: error::shown(path) }),
     };
-    if let Some(spelling) = &options.missing {
-        table.take_as_missing(spelling);
-    }
+    options.missing.iter().for_each(|spelling| table.take_as_missing(spelling));
     Ok(table)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_with_a_comma_is_one_name() {
+        let drop = ["weight, kg", "a, b"].map(str::to_owned).to_vec();
+        let options = ReadOptions { drop, ..ReadOptions::default() };
+        let names = ["a", "b", "weight, kg", "kg"].map(str::to_owned);
+        assert_eq!(options.dropped(&names).collect::<Vec<_>>(), ["weight, kg", "a", "b"]);
+    }
 
     #[test]
     fn the_ending_tells_the_format() {

@@ -14,11 +14,11 @@ use super::piece::{Coded, Piece, count};
 use super::table::{Ids, MISSING, Role, hash};
 
 /// Which cells mean "missing".
-pub(super) struct Missing(pub(super) Option<String>);
+pub(super) struct Missing(pub(super) Vec<String>);
 
 impl Missing {
     pub(super) fn is(&self, cell: &str) -> bool {
-        matches!(cell, "" | "NA" | "NaN" | "nan") || self.0.as_deref() == Some(cell)
+        matches!(cell, "" | "NA" | "NaN" | "nan") || self.0.iter().any(|token| token == cell)
     }
 }
 
@@ -61,6 +61,7 @@ pub(super) struct Layout<'a> {
     pub(super) separator: u8,
     pub(super) roles: &'a [Role],
     pub(super) missing: &'a Missing,
+    pub(super) decimal_comma: bool,
 }
 
 impl Layout<'_> {
@@ -215,8 +216,16 @@ impl Layout<'_> {
         if self.missing.is(cell) {
             return Ok(f64::NAN);
         }
-        cell.parse().map_err(|_| FlawKind::NotANumber { value: cell.to_owned() })
+        let number = if self.decimal_comma { with_point(cell) } else { Some(cell.into()) };
+        let number = number.and_then(|number| number.parse().ok());
+        number.ok_or_else(|| FlawKind::NotANumber { value: cell.to_owned() })
     }
+}
+
+/// A number with a decimal comma as one with a point. Where commas are decimal, a point parts
+/// thousands, or is a mistake: neither is guessed.
+pub(super) fn with_point(cell: &str) -> Option<Cow<'_, str>> {
+    (!cell.contains('.')).then(|| cell.replace(',', ".").into())
 }
 
 /// Finds the end of a cell, a machine word at a time.

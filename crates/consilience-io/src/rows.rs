@@ -273,9 +273,7 @@ impl Layout {
                 Column::Skipped => {}
             }
         }
-        if let Some(spelling) = &options.missing {
-            table.take_as_missing(spelling);
-        }
+        options.missing.iter().for_each(|spelling| table.take_as_missing(spelling));
         let members = members(&mut table, &self.named, &files.stem(), options.may_be_empty);
         let members = members.map_err(|error| files.located(error))?;
         let mut warnings = table.warnings;

@@ -22,6 +22,10 @@ pub enum Setting<'a> {
     Drop,
     /// Leave out this column.
     DropThis(&'a str),
+    /// Leave out these columns.
+    DropThese(&'a [&'a str]),
+    /// Decimals are written with a comma.
+    DecimalComma,
     /// The first line is data.
     NoHeader,
     /// What to put in place of missing values.
@@ -53,6 +57,7 @@ fn plainly(setting: Setting<'_>) -> String {
         Setting::Truth => "truth",
         Setting::Weights => "weights",
         Setting::Drop => "drop",
+        Setting::DecimalComma => "decimal_comma",
         Setting::NoHeader => "no_header",
         Setting::Impute => "impute",
         Setting::Memory => "the memory ceiling",
@@ -61,6 +66,7 @@ fn plainly(setting: Setting<'_>) -> String {
         Setting::Combine => "combining clusterings",
         Setting::IdIs(column) => return format!("id `{column}`"),
         Setting::DropThis(column) => return format!("drop `{column}`"),
+        Setting::DropThese(columns) => return format!("drop `{}`", columns.join("`, `")),
     };
     name.to_owned()
 }

@@ -16,7 +16,7 @@ use super::ReadOptions;
 use super::cut::{PIECE, Pieces, line_of};
 use super::dialect::{self, Header, OpenQuote};
 use super::error::{InputError, Place, Result, shown};
-use super::parse::{Flaw, FlawKind, Layout, Lines, Missing};
+use super::parse::{Flaw, FlawKind, Layout, Lines, Missing, with_point};
 use super::piece::Piece;
 use super::source::open_text;
 use super::table::{Places, Plan, Table, check_names};
@@ -58,13 +58,15 @@ impl Text<'_> {
         let missing = Missing(options.missing.clone());
         let mut pieces = Pieces::new(source, file, self.piece);
         let head = pieces.head()?;
-        let separator = dialect::separator(head, self.preferred);
+        let separator = dialect::separator(head, self.preferred, options.decimal_comma);
         let (cells, body) = first_record(head, separator)
             .map_err(|line| InputError::OpenQuote { file: file.to_owned(), line })?;
         let header = if options.no_header {
             Header::Absent
         } else {
-            Header::detect(&cells, |cell| missing.is(cell))
+            let pointed = |cell| with_point(cell).filter(|_| options.decimal_comma);
+            let numbers = cells.iter().map(|cell| pointed(cell).unwrap_or(Cow::Borrowed(cell)));
+            Header::detect(&numbers.collect::<Vec<_>>(), |cell| missing.is(cell))
         };
         let names: Vec<String> = cells
             .iter()
@@ -81,7 +83,8 @@ impl Text<'_> {
         let first_line = 1 + memchr_iter(b'\n', &head.as_bytes()[..skip]).count();
         pieces.begin(skip, separator);
 
-        let layout = Layout { separator, roles: &roles, missing: &missing };
+        let decimal_comma = options.decimal_comma;
+        let layout = Layout { separator, roles: &roles, missing: &missing, decimal_comma };
         let mut table = Table::new(file, names, &roles, Places::Lines(Vec::new()));
         if header == Header::Numbered {
             table.warnings.push(format!(
@@ -194,7 +197,7 @@ impl Join {
 /// What to do about a cell that should be a number.
 fn number_hint(value: &str) -> String {
     if value.contains(',') && value.replace(',', ".").parse::<f64>().is_ok() {
-        return "write decimals with a point".to_owned();
+        return format!("write decimals with a point, or give {}", Setting::DecimalComma);
     }
     format!("correct it, or name the column by {}", other_columns())
 }
@@ -294,7 +297,7 @@ mod tests {
             "t.csv, line 5, column `b`: `x y` is not a number; correct it, or name the column by \
              id, truth or drop"
         );
-        assert!(error("a;b\n1,5;2\n", Role::Numbers).ends_with("write decimals with a point"));
+        assert!(error("a;b\n1,5;2\n", Role::Numbers).ends_with("give decimal_comma"));
     }
 
     #[test]

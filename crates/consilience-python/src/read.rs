@@ -33,6 +33,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Truth => "truth",
         Setting::Weights => "weights",
         Setting::Drop => "drop",
+        Setting::DecimalComma => "pandas.read_csv(..., decimal=',')",
         Setting::NoHeader => "header=False",
         Setting::Impute => "impute",
         Setting::Memory => "memory",
@@ -41,6 +42,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Combine => "consilience.consensus",
         Setting::IdIs(column) => return format!("id='{column}'"),
         Setting::DropThis(column) => return format!("drop=['{column}']"),
+        Setting::DropThese(columns) => return format!("drop={columns:?}"),
     };
     argument.to_owned()
 }
@@ -58,7 +60,7 @@ pub(crate) fn read(
         weights: options.weights,
         drop: options.drop,
         no_header: !options.header,
-        missing: options.missing,
+        missing: options.missing.into_iter().collect(),
         ..ReadOptions::default()
     };
     // What is wrong with a file is an answer; only what is wrong with the run is an error here.

@@ -80,7 +80,7 @@ fn options(command: &GivenOptions, all: &mut Vec<String>) {
         "id",
         "truth",
         "impute",
-        "missing",
+        "decimal",
     ];
     for key in plain {
         let Some(text) = command.0.get(key).and_then(spelled) else { continue };
@@ -107,8 +107,10 @@ fn options(command: &GivenOptions, all: &mut Vec<String>) {
     for (key, value) in command.settings() {
         all.extend(["--set".to_owned(), format!("{key}={value}")]);
     }
-    for column in command.list("drop") {
-        all.extend(["--drop".to_owned(), column.to_owned()]);
+    for (key, option) in [("drop", "--drop"), ("missing", "--missing")] {
+        for given in command.list(key) {
+            all.extend([option.to_owned(), given.to_owned()]);
+        }
     }
 }
 

@@ -40,13 +40,17 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "COL")]
     pub truth: Option<String>,
 
-    /// Columns that are not used
-    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    /// Columns that are not used (repeatable; several with commas between)
+    #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
 
-    /// A further spelling of a missing value
-    #[arg(long, value_name = "TOKEN")]
-    pub missing: Option<String>,
+    /// A further spelling of a missing value (repeatable)
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    pub missing: Vec<String>,
+
+    /// How decimals are written in text tables [default: .]
+    #[arg(long, value_name = "SIGN", value_parser = [".", ","], hide_possible_values = true)]
+    pub decimal: Option<String>,
 
     /// The first row of text tables is data, not a header
     #[arg(long)]

@@ -231,8 +231,8 @@ pub(crate) struct DataReading {
     #[arg(long, value_name = "COL")]
     pub truth: Option<String>,
 
-    /// Columns that are no features
-    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    /// Columns that are no features (repeatable; several with commas between)
+    #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
 
     /// The numbers are features, however much they look like clusterings
@@ -243,9 +243,13 @@ pub(crate) struct DataReading {
     #[arg(long, value_name = "HOW")]
     pub impute: Option<ImputeChoice>,
 
-    /// A further spelling of a missing value
-    #[arg(long, value_name = "TOKEN")]
-    pub missing: Option<String>,
+    /// A further spelling of a missing value (repeatable)
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    pub missing: Vec<String>,
+
+    /// How decimals are written in text tables [default: .]
+    #[arg(long, value_name = "SIGN", value_parser = [".", ","], hide_possible_values = true)]
+    pub decimal: Option<String>,
 
     /// The first row of text tables is data, not a header
     #[arg(long)]
@@ -271,6 +275,7 @@ impl DataReading {
             drop: self.drop.clone(),
             no_header: self.no_header,
             missing: self.missing.clone(),
+            decimal_comma: self.decimal.as_deref() == Some(","),
             impute: self.impute.map(|impute| match impute {
                 ImputeChoice::Mean => Impute::Mean,
                 ImputeChoice::Median => Impute::Median,

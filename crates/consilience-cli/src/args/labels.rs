@@ -139,12 +139,16 @@ pub(crate) struct LabelReading {
     #[arg(long, value_name = "COL")]
     pub id: Option<String>,
 
-    /// A further spelling of a missing label
-    #[arg(long, value_name = "TOKEN")]
-    pub missing: Option<String>,
+    /// A further spelling of a missing label (repeatable)
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    pub missing: Vec<String>,
 
-    /// Columns that are no clusterings
-    #[arg(long, value_name = "COL", value_delimiter = ',')]
+    /// How decimals are written in text tables [default: .]
+    #[arg(long, value_name = "SIGN", value_parser = [".", ","], hide_possible_values = true)]
+    pub decimal: Option<String>,
+
+    /// Columns that are no clusterings (repeatable; several with commas between)
+    #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
 
     /// The first row of text tables is data, not a header
@@ -162,6 +166,7 @@ impl LabelReading {
             drop: self.drop.clone(),
             no_header: self.no_header,
             missing: self.missing.clone(),
+            decimal_comma: self.decimal.as_deref() == Some(","),
             impute: None,
             may_be_empty: false,
         }
@@ -193,9 +198,9 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "COL|FILE")]
     pub truth: Option<String>,
 
-    /// The measure of the matrix; more columns than the usual with --truth
+    /// The measure of the matrix; more columns than the usual with --truth (repeatable)
     #[arg(long, value_name = "NAME", value_parser = metric_names())]
-    pub metric: Option<String>,
+    pub metric: Vec<String>,
 
     /// Object weights: a column of the table, or a file with one number per row
     #[arg(long, value_name = "COL|FILE")]

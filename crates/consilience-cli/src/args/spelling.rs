@@ -10,6 +10,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Truth => "--truth",
         Setting::Weights => "--weights",
         Setting::Drop => "--drop",
+        Setting::DecimalComma => "--decimal ,",
         Setting::NoHeader => "--no-header",
         Setting::Impute => "--impute mean or --impute median",
         Setting::Memory => "--memory",
@@ -18,6 +19,12 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Combine => "`consilience combine`",
         Setting::IdIs(column) => return format!("--id '{}'", named(column)),
         Setting::DropThis(column) => return format!("--drop '{}'", named(column)),
+        // A comma in a name would part it.
+        Setting::DropThese(columns) if columns.iter().any(|column| column.contains(',')) => {
+            let each: Vec<String> = columns.iter().map(|c| spelled(Setting::DropThis(c))).collect();
+            return each.join(" ");
+        }
+        Setting::DropThese(columns) => return spelled(Setting::DropThis(&columns.join(","))),
     };
     option.to_owned()
 }

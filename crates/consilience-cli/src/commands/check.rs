@@ -14,6 +14,8 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
     let options = ReadOptions {
         id: args.id.clone(),
         missing: args.missing.clone(),
+        decimal_comma: args.decimal.as_deref() == Some(","),
+        drop: args.drop.clone(),
         no_header: args.no_header,
         ..ReadOptions::default()
     };
@@ -22,8 +24,11 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
     for path in &args.files {
         match read_raw(path, &options, &session.run) {
             Ok(mut table) => {
-                let unused =
-                    |name: &String| args.drop.contains(name) || args.truth.as_ref() == Some(name);
+                let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+                let dropped: Vec<&str> = options.dropped(&names).collect();
+                let unused = |name: &String| {
+                    dropped.contains(&name.as_str()) || args.truth.as_ref() == Some(name)
+                };
                 table.columns.retain(|column| !unused(&column.name));
                 findings.extend(of_table(&table, args.id.as_deref(), args.kind));
                 tables.push(table);

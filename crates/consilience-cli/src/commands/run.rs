@@ -116,6 +116,7 @@ fn command(args: &RunArgs, earlier: Option<&EarlierFile>) -> GivenOptions {
         "as_features": args.reading.as_features,
         "impute": args.reading.impute.map(|impute| format!("{impute:?}").to_lowercase()),
         "missing": args.reading.missing,
+        "decimal": args.reading.decimal,
         "no_header": args.reading.no_header,
     });
     files::given(command)

@@ -35,10 +35,10 @@ fn against_truth(
 ) -> anyhow::Result<()> {
     let mut measures: Vec<&MetricInfo> =
         SCORES.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
-    if let Some(name) = &args.metric
-        && !SCORES.contains(&name.as_str())
-    {
-        measures.push(metric(name)?);
+    for name in &args.metric {
+        if !measures.iter().any(|measure| measure.name == name) {
+            measures.push(metric(name)?);
+        }
     }
     let members = ensemble.members();
     let scores = session.run.install(|| {
@@ -93,7 +93,7 @@ fn scores(
     Ok(measures.iter().map(|measure| (measure.value)(&table)).collect())
 }
 
-/// One measure between all pairs.
+/// Each measure between all pairs.
 fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow::Result<()> {
     let members = ensemble.members();
     if members.len() < 2 {
@@ -102,31 +102,49 @@ fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow:
              FILE, or a second clustering",
         ));
     }
-    let measure = metric(args.metric.as_deref().unwrap_or("nmi"))?;
+    let mut measures: Vec<&MetricInfo> =
+        args.metric.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
+    if measures.is_empty() {
+        measures.push(metric("nmi")?);
+    }
     let r = members.len();
     // Both (a, b) and (b, a): some measures are not symmetric.
     let values = session.run.install(|| {
         let pairs = (0..r * r).into_par_iter();
-        let value = |pair: usize| -> consilience::Result<f64> {
+        let values = |pair: usize| -> consilience::Result<Vec<f64>> {
             session.run.check()?;
-            let (a, b) = (&members[pair / r], &members[pair % r]);
-            Ok((measure.value)(&Contingency::new(a, b, ensemble.weights())?))
+            scores(&members[pair / r], &members[pair % r], ensemble.weights(), &measures)
         };
-        pairs.map(value).collect::<Result<Vec<_>, _>>()
+        pairs.map(values).collect::<Result<Vec<_>, _>>()
     })?;
+    let matrix = |m: usize| -> Vec<Vec<f64>> {
+        values.chunks(r).map(|row| row.iter().map(|of_pair| of_pair[m]).collect()).collect()
+    };
     let names: Vec<String> = members.iter().map(|member| member.name().to_owned()).collect();
     if session.json {
-        return output::json(&json!({
+        let mut told = json!({
             "schema": 1,
             "n": ensemble.n_objects(),
-            "metric": measure.name,
+            "metric": measures[0].name,
             "clusterings": names,
-            "matrix": values.chunks(r).collect::<Vec<_>>(),
+            "matrix": matrix(0),
             "warnings": session.progress.warnings(),
-        }));
+        });
+        if measures.len() > 1 {
+            let all = measures.iter().enumerate();
+            let all: Map<String, Value> =
+                all.map(|(m, measure)| (measure.name.to_owned(), json!(matrix(m)))).collect();
+            told["matrices"] = json!(all);
+        }
+        return output::json(&told);
     }
-    let header: Vec<String> =
-        std::iter::once(measure.name.to_owned()).chain(names.iter().cloned()).collect();
-    let values: Vec<Vec<f64>> = values.chunks(r).map(<[f64]>::to_vec).collect();
-    output::table(&header, &names, &values, &session.run)
+    for (m, measure) in measures.iter().enumerate() {
+        if m > 0 {
+            output::text("")?;
+        }
+        let header: Vec<String> =
+            std::iter::once(measure.name.to_owned()).chain(names.iter().cloned()).collect();
+        output::table(&header, &names, &matrix(m), &session.run)?;
+    }
+    Ok(())
 }

@@ -14,6 +14,8 @@ fn prepare(folder: &Path) {
     write("header.csv", "a,b\n");
     write("ragged.csv", "a,b\n1,2\n1\n");
     write("text.csv", "x,y\n1,2\n3,tall\n5,6\n");
+    write("texts.csv", "x,y,z,place,note\n1.5,2,1,here,a\n3.5,4,2,up,b\n5.5,6,3,down,c\n");
+    write("comma.csv", "x;y\n1,5;2\n3,5;4\n");
     write("nan.csv", "x,y\n1,2\n3,\n5,6\n");
     write("infinite.csv", "x,y\n1,2\n3,inf\n5,6\n");
     write("missing-column.csv", "a,b\n1,\n2,\n");
@@ -107,6 +109,12 @@ const CASES: &[(&str, i32, &[&str])] = &[
         3,
         &["text.csv, line 3, column `y`", "`tall` is not a number", "--drop"],
     ),
+    (
+        "run texts.csv -o out --k 2",
+        3,
+        &["2 columns hold text: `place`, `note`", "--drop 'place,note'", "--id"],
+    ),
+    ("run comma.csv -o out --k 2", 3, &["decimals with a point, or give --decimal ,"]),
     ("run nan.csv -o out --k 2", 3, &["nan.csv, line 3, column `y`", "missing", "--impute"]),
     ("run infinite.csv -o out --k 2", 3, &["infinite.csv, line 3, column `y`", "finite"]),
     ("run empty.csv -o out --k 2", 3, &["empty.csv is empty"]),

@@ -47,3 +47,18 @@ fn one_clustering_with_nothing_beside_it() {
     std::fs::write(folder.path().join("a.csv"), "a\n1\n2\n").unwrap();
     assert_shown!(run(folder.path(), &["score", "a.csv"]));
 }
+
+#[test]
+fn several_measures_are_all_told() {
+    let folder = folder_with("labels.csv", TABLE);
+    let options = ["score", "labels.csv", "--metric", "ari", "--metric", "vi"];
+    let said = String::from_utf8(run(folder.path(), &options).stdout).unwrap();
+    assert!(said.starts_with("ari,good,bad,truth\n") && said.contains("\n\nvi,good,"), "{said}");
+    let output = run(folder.path(), &[&options[..], &["--json"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["matrices"]["vi"][0][0], 0.0, "{json}");
+    let more =
+        ["score", "labels.csv", "--truth", "truth", "--metric", "rand", "--metric", "nmi-max"];
+    let said = String::from_utf8(run(folder.path(), &more).stdout).unwrap();
+    assert!(said.lines().next().unwrap().ends_with(",rand,nmi-max"), "{said}");
+}

@@ -55,7 +55,7 @@ fn with_id() -> ReadOptions {
 #[test]
 fn columns_are_clusterings_and_missing_labels_have_many_spellings() {
     let text = "km,type\n1,T cell\n-1,NA\n2,\n1,?\nNaN,B cell\n";
-    let options = ReadOptions { missing: Some("?".to_owned()), ..plain() };
+    let options = ReadOptions { missing: vec!["?".to_owned()], ..plain() };
     let table = read(&[("a.csv", text)], &options).unwrap();
     assert_eq!(member(&table, 0), ("km", vec![Some("1"), None, Some("2"), Some("1"), None]));
     let types = vec![Some("T cell"), None, None, None, Some("B cell")];

@@ -28,7 +28,7 @@ pub(super) struct Stream<'a> {
     role: Role,
     missing: Missing,
     /// The number that means a missing value.
-    gap: Option<f64>,
+    gaps: Vec<f64>,
     /// The file that is read next.
     next: usize,
     reader: Option<Reader<'a>>,
@@ -67,7 +67,7 @@ impl<'a> Stream<'a> {
             name: own.name(),
             role,
             missing: Missing(options.missing.clone()),
-            gap: options.missing.as_ref().and_then(|spelling| spelling.parse().ok()),
+            gaps: options.missing.iter().filter_map(|spelling| spelling.parse().ok()).collect(),
             next: 0,
             reader: None,
             column,
@@ -140,7 +140,7 @@ impl<'a> Stream<'a> {
             let numbers = &mut self.numbers;
             append_numbers(numbers, &arrays, array.len(), row, &file.file, &file.schema)?;
             for (i, weight) in self.numbers[start..].iter_mut().enumerate() {
-                if Some(*weight) == self.gap {
+                if self.gaps.contains(weight) {
                     *weight = f64::NAN;
                 }
                 if !weight.is_finite() || *weight <= 0.0 {

@@ -83,7 +83,7 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
         weighted: bool,
         ids: bool,
-        missing in prop_oneof![Just(None), Just(Some("2".to_owned())), Just(Some("x".to_owned()))],
+        missing in prop_oneof![Just(vec![]), Just(vec!["2".to_owned()]), Just(vec!["x".to_owned(), "2".to_owned()])],
         room in prop_oneof![Just(u64::MAX), Just(0), 100u64..4000],
         wave in prop_oneof![Just(WAVE), 1usize..40],
     ) {

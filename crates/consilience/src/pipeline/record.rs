@@ -98,7 +98,12 @@ impl GivenOptions {
 
     /// The texts of an option that lists several.
     pub fn list(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+        let given = match self.0.get(name) {
+            Some(Value::Array(several)) => several.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        };
+        given.iter().filter_map(Value::as_str)
     }
 
     /// The parameters of the method that were set.
