@@ -158,7 +158,7 @@ fn new_bar(stage: &'static str, total: Option<u64>) -> ProgressBar {
 
 fn style(total: Option<u64>) -> ProgressStyle {
     let template = match total {
-        Some(_) => "{msg:<26} {bar:30} {human_pos}/{human_len} {eta:>4}",
+        Some(_) => "{msg:<26} {bar:30} {human_pos}/{human_len} {eta:>4} left",
         None => "{msg:<26} {spinner} {human_pos}",
     };
     ProgressStyle::with_template(template).expect("our templates are valid")

@@ -12,6 +12,7 @@ use super::join::{Objects, Rows, rows_of};
 use super::members::label_role;
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{ReadOptions, read_table};
+use crate::spelling::Setting;
 
 /// Reads a single clustering of objects that are already known: by their identifiers, or by their
 /// number if they have none.
@@ -37,18 +38,24 @@ pub fn read_labels(
     rows.aligned(part.members.remove(0), n)
 }
 
+/// Reads known classes from a file: from this column, or from the only one.
 pub(super) fn read_truth(
     path: &Path,
+    column: Option<&str>,
     ids: Option<&Ids>,
     n: usize,
     options: &ReadOptions,
     run: &Run,
 ) -> Result<HardMember> {
-    let options = beside(options);
+    let options = ReadOptions { truth: column.map(str::to_owned), ..beside(options) };
     let mut table = read_table(path, &options, &One(&options), run)?;
     let named = Named::find(&options, &table.names);
     let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
-    let column = only_column(&table, &named, "known classes")?;
+    let which = || format!("say which one by {}", Setting::TruthIn(&table.file));
+    let column = match named.truth {
+        Some(column) => column,
+        None => only_column(&table, &named, "known classes", which())?,
+    };
     let truth = columns::labels(&mut table, column)?;
     checked_rows(&table, objects.as_ref(), ids, n)?.member(&truth)
 }
@@ -70,7 +77,7 @@ pub(super) fn read_weights(
     let mut table = read_table(path, &options, &Weights(&options), run)?;
     let named = Named::find(&options, &table.names);
     let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
-    let column = only_column(&table, &named, "weights")?;
+    let column = only_column(&table, &named, "weights", "keep one of them".to_owned())?;
     let values = columns::weights(&table, column)?;
     let rows = checked_rows(&table, objects.as_ref(), ids, n)?;
     let weights: Vec<f64> =
@@ -92,6 +99,7 @@ impl Plan for One<'_> {
         let named = Named::demand(self.0, file, names)?;
         let cluster = names.iter().position(|name| name == "cluster");
         Ok(named.roles(names.len(), |j| match cluster {
+            _ if named.truth.is_some() => Role::Skip,
             Some(cluster) if cluster != j => Role::Skip,
             _ => label_role(names, j),
         }))
@@ -99,7 +107,7 @@ impl Plan for One<'_> {
 }
 
 /// The one column of data of a file beside the tables.
-fn only_column(table: &Table, named: &Named, what: &str) -> Result<usize> {
+fn only_column(table: &Table, named: &Named, what: &str, hint: String) -> Result<usize> {
     let is_data = |&j: &usize| named.is_data(j) && table.columns[j] != Column::Skipped;
     let data: Vec<usize> = (0..table.names.len()).filter(is_data).collect();
     match *data {
@@ -107,7 +115,7 @@ fn only_column(table: &Table, named: &Named, what: &str) -> Result<usize> {
         _ => Err(InputError::Unsupported {
             file: table.file.clone(),
             problem: format!("one column of {what} is expected, but it has {}", data.len()),
-            hint: "keep one of them".to_owned(),
+            hint,
         }),
     }
 }

@@ -8,7 +8,7 @@ use consilience::ensemble::{Code, HardMember, Labels, Member};
 use super::beside::{check_weights, read_truth, read_weights};
 use super::columns::{self, Named, no_column};
 use super::error::{InputError, Result, listed};
-use super::join::{Objects, rows_of};
+use super::join::{Objects, Rows, rows_of};
 use super::members::{label_role, members, refuse_measurements, soft_member};
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Format, ReadOptions, read_table};
@@ -37,9 +37,12 @@ pub fn read_clusterings(
     options: &ReadOptions,
     run: &Run,
 ) -> Result<ClusteringTable> {
-    let plan = Clusterings { options, several: paths.len() > 1 };
+    let as_written = options.as_written();
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
+        let saved = options.saved.as_ref() == Some(path);
+        let options = if saved { &as_written } else { options };
+        let plan = Clusterings { options, several: paths.len() > 1 };
         parts.push(Part::read(path, options, &plan, run)?);
     }
     check_drop(options, &parts)?;
@@ -59,6 +62,9 @@ pub fn read_clusterings(
             second_rows: odd.table.rows,
         });
     }
+    if objects.is_none() {
+        refuse_other_objects(&parts)?;
+    }
     let ids = objects.map(|objects| objects.ids);
     let n = ids.as_ref().map_or_else(|| parts.first().map_or(0, |p| p.table.rows), Ids::len);
 
@@ -68,6 +74,7 @@ pub fn read_clusterings(
     for part in &mut parts {
         warnings.append(&mut part.table.warnings);
         let rows = rows_of(part.objects.as_ref(), ids.as_ref());
+        warnings.extend(ids.as_ref().and_then(|ids| absent(&part.table.file, &rows, ids)));
         for member in std::mem::take(&mut part.members) {
             members.push((part.stem.clone(), rows.aligned(member, n)?));
         }
@@ -91,8 +98,11 @@ pub fn read_clusterings(
     if let Some(name) = &options.truth
         && truth.is_none()
     {
-        let path = file_of(Setting::Truth, name, &known)?;
-        truth = Some(read_truth(&path, ids.as_ref(), n, options, run)?);
+        let (path, column) = match file_and_column(name) {
+            Some((path, column)) => (path, Some(column)),
+            None => (file_of(Setting::Truth, name, &known)?, None),
+        };
+        truth = Some(read_truth(&path, column, ids.as_ref(), n, options, run)?);
     }
     if let Some(name) = &options.weights {
         match &weights {
@@ -108,6 +118,48 @@ pub fn read_clusterings(
     Ok(ClusteringTable { ids, members, weights, truth, warnings })
 }
 
+/// Refuses files side by side whose rows are of different objects: by a column that tells all rows
+/// apart, has the same name in both, and says something else.
+fn refuse_other_objects(parts: &[Part]) -> Result<()> {
+    let tells_apart = |member: &&Member| {
+        matches!(member, Member::Hard(_)) && member.clusters().len() == member.n_objects()
+    };
+    let Some((first, others)) = parts.split_first() else { return Ok(()) };
+    for a in first.members.iter().filter(tells_apart).filter(|member| member.n_objects() > 3) {
+        for other in others {
+            let b = other.members.iter().filter(tells_apart).find(|b| b.name() == a.name());
+            // Clusters are in the order of the rows where each row has its own.
+            if b.is_some_and(|b| b.clusters() != a.clusters()) {
+                return Err(InputError::Unsupported {
+                    file: other.table.file.clone(),
+                    problem: format!(
+                        "its rows are of other objects than those of {}, or in another order, by column \
+                         `{}`",
+                        first.table.file,
+                        a.name()
+                    ),
+                    hint: format!("give {} to join the files", Setting::IdIs(a.name())),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says which objects a file has not.
+fn absent(file: &str, rows: &Rows, ids: &Ids) -> Option<String> {
+    let absent: Vec<&str> =
+        (0..ids.len()).filter(|&i| rows.of(i).is_none()).map(|i| ids.get(i)).collect();
+    (!absent.is_empty()).then(|| {
+        format!(
+            "{file}: {} of {} objects are not in it and count as missing there: {}",
+            absent.len(),
+            ids.len(),
+            listed(&absent)
+        )
+    })
+}
+
 /// The file that an option names, as it is none of the columns that are known.
 pub(super) fn file_of(option: Setting<'static>, name: &str, known: &[&String]) -> Result<PathBuf> {
     let path = PathBuf::from(name);
@@ -115,6 +167,12 @@ pub(super) fn file_of(option: Setting<'static>, name: &str, known: &[&String]) -
         return Ok(path);
     }
     Err(InputError::ColumnOrFile { option, name: name.to_owned(), known: listed(known) })
+}
+
+/// A file and one of its columns, written `FILE:COLUMN`; `None` if it is not that.
+pub(super) fn file_and_column(name: &str) -> Option<(PathBuf, &str)> {
+    let (file, column) = name.rsplit_once(':')?;
+    (!Path::new(name).exists() && Path::new(file).is_file()).then(|| (file.into(), column))
 }
 
 /// The roles of the columns of the only table there is.
@@ -164,7 +222,7 @@ impl Part {
         for (j, name) in table.names.iter_mut().enumerate() {
             *name = format!("{stem}:{j}");
         }
-        let member = soft_member(&table, &columns, stem).ok()?;
+        let member = soft_member(&mut table, &columns, stem).ok()?;
         let members = vec![member.into()];
         Some(Part {
             table,

@@ -92,6 +92,13 @@ pub enum InputError {
     NotFinite { file: String, place: Place, column: String, value: f64 },
 
     #[error(
+        "{file}, {place}, column `{column}`: {value:e} is too large: a feature must be of magnitude at \
+         most 1e150; correct it, or leave the column out with {}",
+        Setting::DropThis(column)
+    )]
+    TooLarge { file: String, place: Place, column: String, value: f64 },
+
+    #[error(
         "{file}, {place}, column `{column}`: the value is missing; fill it in, leave the row out, \
          or give {}",
         Setting::Impute

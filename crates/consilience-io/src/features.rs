@@ -9,6 +9,7 @@ use consilience::ensemble::HardMember;
 use consilience::generate::Data;
 
 use super::beside::{read_truth, read_weights};
+use super::clusterings::file_and_column;
 use super::columns::{Named, labels, weights};
 use super::error::{InputError, Result, listed, shown};
 use super::guess::{self, Guess};
@@ -139,6 +140,13 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
             checked(&table, &columns, values, options, &mut warnings)?
         }
     };
+    if constant.len() == columns.len() && table.rows > 1 {
+        return Err(InputError::Unsupported {
+            file,
+            problem: "every feature has the same value in every row".to_owned(),
+            hint: "there is nothing to cluster: check that these are the right columns".to_owned(),
+        });
+    }
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().map(|&j| &*columns[j]).collect();
         warnings.push(format!(
@@ -166,8 +174,13 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
     // They name files here, whose own columns are not to be looked for by that name.
     let beside = ReadOptions { truth: None, weights: None, ..options.clone() };
     let beside_path = |name: &String| Path::new(name).to_owned();
-    let truth = options.truth.as_ref().map(beside_path);
-    let truth = truth.map(|path| read_truth(&path, None, n, &beside, run)).transpose()?;
+    let truth = options.truth.as_ref().map(|name| match file_and_column(name) {
+        Some((path, column)) => (path, Some(column)),
+        None => (beside_path(name), None),
+    });
+    let read =
+        |(path, column): (std::path::PathBuf, _)| read_truth(&path, column, None, n, &beside, run);
+    let truth = truth.map(read).transpose()?;
     let weights = options.weights.as_ref().map(beside_path);
     let weights = weights.map(|path| read_weights(&path, None, n, &beside, run)).transpose()?;
     let columns = (1..=values.ncols()).map(|j| j.to_string()).collect();
@@ -225,6 +238,11 @@ fn check_values(
             column: columns[j].clone(),
             value: values[(i, j)],
         });
+    }
+    // Squares of larger ones are no numbers.
+    if let Some((i, j)) = odd(|v| v.abs() > 1e150) {
+        let (place, column, value) = (table.place(i), columns[j].clone(), values[(i, j)]);
+        return Err(InputError::TooLarge { file: file(), place, column, value });
     }
     let Some((i, j)) = odd(|v| v.is_nan()) else { return Ok(()) };
     let Some(impute) = impute else {

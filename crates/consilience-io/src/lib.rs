@@ -41,7 +41,7 @@ mod table;
 mod text;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use beside::read_labels;
 pub use clusterings::{ClusteringTable, read_clusterings};
@@ -50,6 +50,7 @@ pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
 pub use guard::hide_reader_panics;
 pub use guess::Guess;
+pub use members::rounding;
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
 pub use spelling::{Setting, Spelling, spell_by};
@@ -130,11 +131,26 @@ pub struct ReadOptions {
     pub decimal_comma: bool,
     /// What to put in place of missing feature values; without it they are refused.
     pub impute: Option<Impute>,
+    /// A table of clusterings of an earlier result: it is read as it was written, whatever is said of
+    /// the others.
+    pub saved: Option<PathBuf>,
     /// Whether a clustering may label no object, as one may that is asked about a few new ones.
     pub may_be_empty: bool,
 }
 
 impl ReadOptions {
+    /// These options for a table that this program wrote.
+    #[must_use]
+    pub fn as_written(&self) -> Self {
+        ReadOptions {
+            drop: Vec::new(),
+            no_header: false,
+            missing: Vec::new(),
+            decimal_comma: false,
+            ..self.clone()
+        }
+    }
+
     /// The names of the columns to leave out of a table with these columns. A column may have a comma
     /// in its name, so what is the name of one is not taken apart.
     pub fn dropped<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
@@ -159,7 +175,11 @@ fn read_table(
         Some(Format::Npy) => npy::read(path, plan, run)?,
         Some(Format::Parquet) => columnar::read_parquet(path, options, plan, run)?,
         Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run)?,
-        None => return Err(InputError::UnknownEnding { file: error::shown(path) }),
+        None => {
+            // Of a file that is not there, the ending does not matter.
+            source::open_file(path)?;
+            return Err(InputError::UnknownEnding { file: error::shown(path) });
+        }
     };
     options.missing.iter().for_each(|spelling| table.take_as_missing(spelling));
     Ok(table)

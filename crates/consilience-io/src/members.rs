@@ -147,7 +147,7 @@ fn minus_one_is_missing(labels: &mut LabelColumn) -> bool {
     integers && labels.take_as_missing("-1")
 }
 
-pub(super) fn soft_member(table: &Table, columns: &[usize], name: &str) -> Result<SoftMember> {
+pub(super) fn soft_member(table: &mut Table, columns: &[usize], name: &str) -> Result<SoftMember> {
     let mut memberships = table.matrix(columns);
     let clusters: Vec<String> = columns
         .iter()
@@ -161,13 +161,30 @@ pub(super) fn soft_member(table: &Table, columns: &[usize], name: &str) -> Resul
     Ok(SoftMember::new(name, memberships, clusters)?)
 }
 
-/// Refuses rows that are no memberships; rows without any value become zeros, which is missing.
+/// How far from 1 memberships in some clusters may sum because they were written with few decimals:
+/// half of the last one for each. One decimal alone is no sign of rounding.
+pub fn rounding(memberships: impl Iterator<Item = f64> + Clone, clusters: usize) -> f64 {
+    let written_with = |decimals: &i32| {
+        let unit = 10f64.powi(*decimals);
+        let whole = |m: f64| (m * unit - (m * unit).round()).abs() < 1e-6;
+        memberships.clone().filter(|m| m.is_finite()).all(whole)
+    };
+    let few = (0..=6).find(written_with).filter(|&decimals| decimals >= 2);
+    few.map_or(0.0, |decimals| 0.5 * clusters as f64 * 10f64.powi(-decimals))
+        .max(MEMBERSHIP_TOLERANCE)
+}
+
+/// Refuses rows that are no memberships; rows without any value become zeros, which is missing, and
+/// rows that sum to 1 but for rounding are divided by their sum.
 fn check_memberships(
-    table: &Table,
+    table: &mut Table,
     member: &str,
     clusters: &[String],
     memberships: &mut Matrix,
 ) -> Result<()> {
+    // A hair more: the limit itself may be met.
+    let slack = rounding(memberships.as_slice().iter().copied(), clusters.len()) * (1.0 + 1e-6);
+    let mut rounded = 0;
     for i in 0..memberships.nrows() {
         let row = memberships.row_mut(i);
         if row.iter().all(|m| m.is_nan()) {
@@ -188,13 +205,17 @@ fn check_memberships(
                     row[j]
                 )
             }
-        } else if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
+        } else if (sum - 1.0).abs() > slack {
             format!(
                 "memberships must sum to 1, they sum to {sum}; if `{member}:{}` is a column of \
                  labels, rename it without the colon",
                 clusters[0]
             )
         } else {
+            if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
+                row.iter_mut().for_each(|m| *m /= sum);
+                rounded += 1;
+            }
             continue;
         };
         return Err(InputError::Membership {
@@ -203,6 +224,13 @@ fn check_memberships(
             member: member.to_owned(),
             problem,
         });
+    }
+    if rounded > 0 {
+        table.warnings.push(format!(
+            "{}, clustering `{member}`: {rounded} of {} rows of memberships sum to 1 only up to \
+             rounding and were divided by their sum",
+            table.file, table.rows
+        ));
     }
     Ok(())
 }

@@ -16,6 +16,8 @@ pub enum Setting<'a> {
     IdIs(&'a str),
     /// The column of known classes.
     Truth,
+    /// A column of this file, of known classes.
+    TruthIn(&'a str),
     /// The column of weights.
     Weights,
     /// Columns to leave out.
@@ -65,6 +67,7 @@ fn plainly(setting: Setting<'_>) -> String {
         Setting::Cluster => "clustering features",
         Setting::Combine => "combining clusterings",
         Setting::IdIs(column) => return format!("id `{column}`"),
+        Setting::TruthIn(file) => return format!("truth `{file}:COLUMN`"),
         Setting::DropThis(column) => return format!("drop `{column}`"),
         Setting::DropThese(columns) => return format!("drop `{}`", columns.join("`, `")),
     };

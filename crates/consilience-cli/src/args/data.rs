@@ -33,6 +33,10 @@ pub(crate) struct DemoArgs {
     #[arg(short, long, value_name = "DIR", default_value = "consilience-demo",
           value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
+
+    /// Replace another result, or other files of the same names, in the folder
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Cluster data many times and combine the clusterings: data in, consensus out
@@ -83,6 +87,10 @@ pub(crate) struct RunArgs {
     /// Start over: do not reuse clusterings of an interrupted run
     #[arg(long)]
     pub fresh: bool,
+
+    /// Replace another result, or other files of the same names, in DIR
+    #[arg(long)]
+    pub force: bool,
 
     #[command(flatten)]
     pub ensemble: EnsembleArgs,
@@ -280,6 +288,7 @@ impl DataReading {
                 ImputeChoice::Mean => Impute::Mean,
                 ImputeChoice::Median => Impute::Median,
             }),
+            saved: None,
             may_be_empty: false,
         }
     }

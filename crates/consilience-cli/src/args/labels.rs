@@ -118,6 +118,10 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
 
+    /// Replace another result, or other files of the same names, in the folder of --save
+    #[arg(long)]
+    pub force: bool,
+
     /// Write one row per method with its agreement (several methods)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub leaderboard: Option<PathBuf>,
@@ -168,6 +172,7 @@ impl LabelReading {
             missing: self.missing.clone(),
             decimal_comma: self.decimal.as_deref() == Some(","),
             impute: None,
+            saved: None,
             may_be_empty: false,
         }
     }
@@ -194,8 +199,8 @@ pub(crate) struct ScoreArgs {
     #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// The known classes: a column of the tables, or a file
-    #[arg(long, value_name = "COL|FILE")]
+    /// The known classes: a column of the tables, a file, or a column of a file
+    #[arg(long, value_name = "COL|FILE|FILE:COL")]
     pub truth: Option<String>,
 
     /// The measure of the matrix; more columns than the usual with --truth (repeatable)

@@ -50,7 +50,8 @@ impl Base {
         let Record { command, consensus, .. } = &self.record;
         let mut all = args.clone();
         if all.method.is_none() {
-            all.method = Some(command.text("method").unwrap_or(&consensus.method).to_owned());
+            // The method that was taken, also where it was chosen for the user.
+            all.method = Some(consensus.method.clone());
             if all.settings.is_empty() {
                 let setting = |(key, value): (&str, &str)| Setting {
                     key: key.to_owned(),
@@ -60,7 +61,7 @@ impl Base {
             }
         }
         let chooses = method(all.method()).is_ok_and(|info| info.chooses_k == ChoosesK::Always);
-        if all.k.0 == Clusters::Auto && self.record.k_given() && !chooses {
+        if all.k.0 == Clusters::Auto && !chooses {
             all.k = KChoice(Clusters::Exactly(command.number("k").unwrap_or(consensus.k)));
         }
         all

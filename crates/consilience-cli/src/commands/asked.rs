@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::board;
 use crate::args::ConsensusArgs;
-use crate::errors::{data, usage};
+use crate::errors::usage;
 use crate::output::{count, counted, listed};
 use crate::session::Session;
 
@@ -14,7 +14,7 @@ use crate::session::Session;
 pub(super) fn request(args: &ConsensusArgs, wanted: Offers) -> anyhow::Result<Checked> {
     let clusters = args.k.0.clone();
     if clusters.exactly() == Some(0) {
-        return Err(data("--k asks for less than one cluster: give a number from 1 on, or auto"));
+        return Err(usage("--k asks for less than one cluster: give a number from 1 on, or auto"));
     }
     for (i, setting) in args.settings.iter().enumerate() {
         if args.settings[..i].iter().any(|earlier| earlier.key == setting.key) {
@@ -59,13 +59,14 @@ pub(super) fn summary(answer: &Answer) -> String {
     let sizes: Vec<String> = answer.sizes.iter().map(|&size| count(size)).collect();
     let (choice, profiles) = (&answer.choice, &answer.profiles);
     let consensus = format!(
-        "{}: {} ({} distinct) in {} -> {} of {} objects{}",
+        "{}: {} ({} distinct) in {} -> {} of {} {}{}",
         choice.info.name,
         counted(profiles.n_objects(), "object"),
         count(profiles.len()),
         counted(profiles.n_members(), "clustering"),
         counted(answer.consensus.k, "cluster"),
         listed(&sizes, 10),
+        if answer.sizes == [1] { "object" } else { "objects" },
         match answer.unassigned() {
             0 => String::new(),
             some => format!(", {} without a cluster", counted(some, "object")),

@@ -105,6 +105,14 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
             options.id = None;
             read_clusterings(&args.files, &options, &session.run)?
         }
+        Err(InputError::MeantRun { file, .. }) if saved.record.data.features.is_some() => {
+            return Err(data(format!(
+                "{file} holds features, but a result keeps labels, not what made them: put the new rows \
+                 into the data and give `consilience run ... --align-to {}`, which calls the clusters \
+                 as they are there",
+                args.result.display()
+            )));
+        }
         table => table?,
     };
     table.warnings.iter().for_each(|warning| session.run.warn(warning));

@@ -20,7 +20,7 @@ use serde_json::json;
 use super::add::Base;
 use super::earlier::{EarlierFile, consensus_inputs, write_moved};
 use super::files::{check_output, described, described_as, file_name, given};
-use super::folder::{FILES, MOVED, OPTIONAL, RECORD, remove_others};
+use super::folder::{FILES, MOVED, OPTIONAL, RECORD, refuse_replacing, remove_others};
 use super::saved::names;
 use super::source::Source;
 use super::tables::{Results, kept, write_labels};
@@ -62,13 +62,27 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let saved = base.as_ref().map(Base::labels);
     let takes_start = request.info().is_some_and(|info| info.takes_start);
     let init = consensus.init.as_deref().or(saved.as_deref().filter(|_| takes_start));
-    let start = reading::start(init, ids, n, &options, &session)?;
+    let of_start = if consensus.init.is_some() { options.clone() } else { options.as_written() };
+    let start = reading::start(init, ids, n, &of_start, &session)?;
     let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
     let earlier = EarlierFile::read(align_to, ids, n, &options, &session)?;
     let seconds = clock.elapsed().as_secs_f64() - read.merging;
 
-    signals::computing();
     let wanted = targets.page.is_some() || outputs.save.is_some();
+    let mut asked_for = Record::new(session.run.seed());
+    if wanted {
+        let rows = source.because().is_some();
+        describe(&mut asked_for, args, &consensus, base.as_ref(), earlier.as_ref(), files, rows)?;
+    }
+    if let Some(dir) = &outputs.save {
+        let same = |record: &Record| {
+            let asked = (&asked_for.command, &asked_for.inputs, asked_for.seed);
+            (&record.command, &record.inputs, record.seed) == asked
+        };
+        refuse_replacing(dir, same, outputs.force || kept(earlier.as_ref(), dir).is_some())?;
+    }
+
+    signals::computing();
     let watched = !session.json && std::io::stderr().is_terminal();
     let input = Input {
         start: start.as_deref(),
@@ -85,8 +99,8 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     if wanted {
         let mut record = answer.record(&session.run);
         record.data.id.clone_from(&options.id);
-        let rows = source.because().is_some();
-        describe(&mut record, args, &consensus, base.as_ref(), earlier.as_ref(), files, rows)?;
+        record.command = asked_for.command;
+        record.inputs = asked_for.inputs;
         page = made_page(&answer, &record, ids, &session)?;
         let ids = options.id.as_deref().zip(ids);
         saved = targets.save(&answer, ids, earlier.as_ref(), &record, &page, &session)?;

@@ -62,7 +62,7 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
         command: given(json!({ "name": "demo", "data": info.name, "options": options })),
         inputs: Vec::new(),
     };
-    let done = job.run(dir, false, &session)?;
+    let done = job.run(dir, false, args.force, &session)?;
     session.progress.clear();
     if session.json {
         return output::json(&done.told(dir, 0.0, &session)?);

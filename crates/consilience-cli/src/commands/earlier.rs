@@ -34,6 +34,8 @@ impl EarlierFile {
         let Some(path) = path else { return Ok(None) };
         let is_result = path.is_dir() || path.file_name().is_some_and(|name| name == RECORD);
         let path = if is_result { folder_of(path).join(LABELS) } else { path.to_owned() };
+        let as_written = options.as_written();
+        let options = if is_result { &as_written } else { options };
         let labels = match read_labels(&path, ids, n, options, &session.run) {
             Err(InputError::RowCounts { .. }) if ids.is_none() => {
                 return Err(usage(format!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use consilience::pipeline::Record;
 
-use crate::errors::data;
+use crate::errors::{data, usage};
 
 /// The files that every result has.
 pub(super) const FILES: [&str; 4] = [LABELS, MEMBERS, RECORD, PAGE];
@@ -50,6 +50,25 @@ pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
     let text = fs::read_to_string(&file)
         .map_err(|error| refused(&format!("cannot be read ({})", error.kind())))?;
     Record::parse(&text).ok_or_else(|| refused("is no result"))
+}
+
+/// Refuses to write over files that are in `dir` already: of an earlier result or of somebody else.
+/// The `same` result may be made again.
+pub(super) fn refuse_replacing(
+    dir: &Path,
+    same: impl Fn(&Record) -> bool,
+    force: bool,
+) -> anyhow::Result<()> {
+    let mut paths = FILES.iter().map(|name| dir.join(name));
+    let Some(path) = paths.find(|path| path.exists()).filter(|_| !force) else { return Ok(()) };
+    match record_of(dir) {
+        Ok(record) if same(&record) => Ok(()),
+        earlier => Err(usage(format!(
+            "{} is there already, {}: give another folder, or --force to replace it",
+            path.display(),
+            if earlier.is_ok() { "from an earlier result" } else { "from something else" }
+        ))),
+    }
 }
 
 /// Removes what an earlier result in the folder had and the new one, of these files, has not.

@@ -51,7 +51,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
         request,
         inputs,
     };
-    let done = job.run(dir, args.fresh, &session)?;
+    let done = job.run(dir, args.fresh, args.force, &session)?;
     session.progress.clear();
     if session.json {
         return output::json(&done.told(dir, read, &session)?);

@@ -83,6 +83,7 @@ impl Source {
             }
             options.id = options.id.take().or_else(|| base.id());
             options.weights = options.weights.take().or_else(|| base.weights());
+            options.saved = Some(base.ensemble());
             return Ok(Source {
                 files: args.files.clone(),
                 base: Some(base.ensemble()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use consilience_io::{InputError, RawColumn, RawTable};
+use consilience_io::{InputError, RawColumn, RawTable, rounding};
 use serde_json::{Value, json};
 
 use crate::args::Kind;
@@ -430,9 +430,11 @@ fn memberships(table: &RawTable, soft: &[&RawColumn]) -> Vec<Finding> {
         let sum = |row: usize| -> f64 {
             columns.iter().filter_map(|c| c.cell(row)?.parse::<f64>().ok()).sum()
         };
+        let values = columns.iter().flat_map(|c| c.values.iter().filter_map(|v| v.parse().ok()));
+        let slack = rounding(values, columns.len()) * (1.0 + 1e-6);
         let wrong = (0..table.rows).filter(|&row| {
             let sum = sum(row);
-            sum != 0.0 && (sum - 1.0).abs() > 1e-6
+            sum != 0.0 && (sum - 1.0).abs() > slack
         });
         let wrong: Vec<usize> = wrong.collect();
         if let Some(&first) = wrong.first() {

@@ -17,7 +17,7 @@ use consilience_report::Subject;
 use serde_json::{Value, json};
 
 use super::earlier::EarlierFile;
-use super::folder::{RECORD, remove_others};
+use super::folder::{RECORD, refuse_replacing, remove_others};
 use super::saved::names;
 use super::store::{MemberStore, fingerprint};
 use super::tables::{Results, kept};
@@ -66,8 +66,20 @@ pub(super) struct Done {
 
 impl Job<'_> {
     /// Does everything and writes the folder `dir`; nothing is left there if it fails, but for finished
-    /// members, which the next run takes up unless it is to start `fresh`.
-    pub(super) fn run(&self, dir: &Path, fresh: bool, session: &Session) -> anyhow::Result<Done> {
+    /// members, which the next run takes up unless it is to start `fresh`. Another result there is
+    /// replaced only by `force`, or if it is what this one goes on from.
+    pub(super) fn run(
+        &self,
+        dir: &Path,
+        fresh: bool,
+        force: bool,
+        session: &Session,
+    ) -> anyhow::Result<Done> {
+        let same = |record: &Record| {
+            let asked = (&self.command, &self.inputs, session.run.seed());
+            (&record.command, &record.inputs, record.seed) == asked
+        };
+        refuse_replacing(dir, same, force || kept(self.earlier.as_ref(), dir).is_some())?;
         signals::computing();
         fs::create_dir_all(dir)
             .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;

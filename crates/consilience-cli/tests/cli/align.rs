@@ -144,7 +144,7 @@ fn a_run_follows_the_last_one_in_its_place_and_can_be_repeated() {
     );
 
     // A result that follows none has no list of what moved.
-    json(&run(folder.path(), &options));
+    json(&run(folder.path(), &[&options[..], &["--force"]].concat()));
     assert!(!folder.path().join("out/moved.csv").exists());
     assert!(!folder.path().join("out/earlier.csv").exists());
 }

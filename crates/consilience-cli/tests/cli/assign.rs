@@ -200,3 +200,36 @@ fn a_combination_is_saved_whole() {
     };
     assert_eq!(numbers("out/weights.csv"), numbers("w.csv"));
 }
+
+#[test]
+fn features_are_refused_with_what_to_do() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), crate::run::groups(60)).unwrap();
+    let options = ["--id", "name", "--drop", "kind", "--k", "3", "--size", "3", "-o", "out"];
+    assert!(run(folder.path(), &[&["run", "data.csv"], &options[..]].concat()).status.success());
+    let refused = run(folder.path(), &["assign", "out", "data.csv", "--drop", "kind"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("holds features") && said.contains("--align-to out"), "{said}");
+}
+
+#[test]
+fn what_was_chosen_stays_when_members_are_added() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("labels.csv"), labels()).unwrap();
+    let combine = ["combine", "labels.csv", "--id", "name", "--save", "out", "--json"];
+    let before = told(&run(folder.path(), &combine));
+    // With a third of the labels missing the method would be another, and so would the number.
+    let cells = |i: usize| ["0", "1", "n/a"][i % 3].to_owned();
+    let more =
+        table("name,e,f,g,h,i,j", 60, |i| format!("p{i},{}", [(); 6].map(|()| cells(i)).join(",")));
+    fs::write(folder.path().join("more.csv"), more).unwrap();
+    let add = ["combine", "more.csv", "--add", "out", "--save", "more", "--json"];
+    let after =
+        told(&run(folder.path(), &[&add[..], &["--missing", "n/a", "--missing", "a0"]].concat()));
+    assert_eq!((&after["method"], &after["k"]), (&before["method"], &before["k"]));
+    // Clusters of the saved members that are called a0 are still there.
+    let score =
+        ["score", "more/ensemble.parquet", "--id", "name", "--truth", "labels.csv:a", "--json"];
+    let scores = told(&run(folder.path(), &score));
+    assert_eq!((&scores["scores"][0]["nmi"], &scores["scores"][0]["k"]), (&1.0.into(), &3.into()));
+}

@@ -226,3 +226,33 @@ fn saving_leaves_alone_what_is_of_no_result() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(fs::read_to_string(&own).unwrap(), "mine");
 }
+
+#[test]
+fn rounded_memberships_are_taken_and_told_of() {
+    let soft = crate::table("m:a,m:b,m:c,x", 12, |i| match i % 3 {
+        0 => "0.3333,0.3333,0.3333,1".to_owned(),
+        1 => "0.0001,0.5,0.5,1".to_owned(),
+        _ => "0.25,0.25,0.5,2".to_owned(),
+    });
+    let folder = folder_with("soft.csv", &soft);
+    let output = run(folder.path(), &["combine", "soft.csv", "--k", "2", "-o", "out.csv"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("8 of 12 rows of memberships sum to 1 only up to rounding"), "{said}");
+    let checked = run(folder.path(), &["check", "soft.csv"]);
+    assert!(!String::from_utf8_lossy(&checked.stdout).contains("do not sum to 1"));
+    std::fs::write(folder.path().join("soft.csv"), soft.replace("0.25,0.25", "0.26,0.25")).unwrap();
+    let output = run(folder.path(), &["combine", "soft.csv", "--k", "2"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("they sum to 1.01"), "{said}");
+}
+
+#[test]
+fn a_join_tells_who_is_missing_where() {
+    let folder = folder_with("a.csv", "name,a\np,1\nq,1\nr,2\n");
+    fs::write(folder.path().join("b.csv"), "name,b\nr,x\np,y\ns,x\n").unwrap();
+    let output = run(folder.path(), &["combine", "a.csv", "b.csv", "--id", "name", "--k", "2"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("a.csv: 1 of 4 objects are not in it"), "{said}");
+    assert!(said.contains("b.csv: 1 of 4 objects are not in it and count as missing there: `q`"));
+}

@@ -84,7 +84,7 @@ fn another_method_has_no_convergence_and_takes_the_earlier_table_away() {
     fs::write(folder.path().join("data.csv"), half_rings()).unwrap();
     json(folder.path(), "--truth ring --size 5");
     assert!(folder.path().join("out/convergence.csv").exists());
-    let json = json(folder.path(), "--truth ring --size 5 --method ea-al --k 2");
+    let json = json(folder.path(), "--truth ring --size 5 --method ea-al --k 2 --force");
     assert_eq!(json["method"], "ea-al");
     assert_eq!(json["ensemble"]["base_k"], serde_json::json!([20, 20]));
     assert_eq!(json["diagnostics"]["convergence"], Value::Null);

@@ -36,7 +36,8 @@ fn a_page_made_again_has_the_same_bytes() {
         &["--method", "cspa", "--base-k", "2..3"],
         &["--method", "hgpa", "--base-k", "2..3", "--weights", "y"],
     ] {
-        let output = run(folder.path(), &[&["run", "data.csv"], &OPTIONS[..], more].concat());
+        let output =
+            run(folder.path(), &[&["run", "data.csv", "--force"], &OPTIONS[..], more].concat());
         assert!(output.status.success(), "{}", shown(&output));
         let first = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
         let output = run(folder.path(), &["report", "out", "-o", "again.html"]);

@@ -90,7 +90,7 @@ fn any_split_into_files_gives_the_bytes_of_one_file() {
         assert_eq!(at("one.csv"), at("many.csv"), "{cuts:?} {options:?}");
         assert_eq!(at("one.parquet"), at("many.parquet"), "{cuts:?} {options:?}");
         // All labels at hand, which is another way through the program.
-        let save = ["combine", "parts", "--save", "saved"];
+        let save = ["combine", "parts", "--save", "saved", "--force"];
         done(folder.path(), &[&save[..], options].concat());
         assert_eq!(at("one.csv"), at("saved/labels.csv"), "{cuts:?} {options:?}");
     }

@@ -359,7 +359,7 @@ fn a_table_in_single_precision_gives_what_it_gives_in_double() {
         for base in ["kmeans", "minibatch-kmeans", "fuzzy-kmeans"] {
             let of = |data: &str| {
                 let out = folder.path().join("out");
-                let arguments = ["run", data, "-o", "out", "--fresh", "--k", "3", "--size", "5"];
+                let arguments = ["run", data, "-o", "out", "--force", "--k", "3", "--size", "5"];
                 let own = ["--scale", scale, "--base", base];
                 let output = run(folder.path(), &[&arguments[..], &own].concat());
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -384,7 +384,7 @@ fn a_sparse_table_gives_what_its_numbers_written_out_give() {
     write("words.csv", &csv);
     write("truth.csv", &truth);
     let of = |data: &str, own: &[&str]| {
-        let common = ["run", data, "-o", "out", "--fresh", "--k", "3", "--size", "10", "--json"];
+        let common = ["run", data, "-o", "out", "--force", "--k", "3", "--size", "10", "--json"];
         let output = run(folder.path(), &[&common, own].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -407,4 +407,34 @@ fn a_sparse_table_gives_what_its_numbers_written_out_give() {
     let refused = run(folder.path(), &["run", "words.mtx", "-o", "no", "--base", "macqueen"]);
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && message.contains("sparse"), "{message}");
+}
+
+#[test]
+fn other_results_and_foreign_files_are_not_replaced() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(60)).unwrap();
+    let options = ["run", "data.csv", "--id", "name", "--drop", "kind", "--size", "3", "-o"];
+    let with = |more: &[&str]| run(folder.path(), &[&options[..], more].concat());
+    fs::create_dir(folder.path().join("notmine")).unwrap();
+    fs::write(folder.path().join("notmine/labels.csv"), "mine").unwrap();
+    let refused = with(&["notmine", "--k", "3"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("notmine/labels.csv is there already, from something else"), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("notmine/labels.csv")).unwrap(), "mine");
+
+    for more in [&["out", "--k", "3"][..], &["out", "--k", "3"], &["out", "--k", "2", "--force"]] {
+        let output = with(more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let said = String::from_utf8_lossy(&with(&["out", "--k", "3"]).stderr).into_owned();
+    assert!(said.contains("from an earlier result: give another folder, or --force"), "{said}");
+    let saved =
+        ["combine", "notmine/../out/ensemble.parquet", "--id", "name", "--k", "2", "--save"];
+    let said = run(folder.path(), &[&saved[..], &["notmine"]].concat());
+    assert_eq!(said.status.code(), Some(2), "{}", String::from_utf8_lossy(&said.stderr));
+    for force in [&[][..], &[], &["--force"]] {
+        let output = run(folder.path(), &[&saved[..], &["saved"], force].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

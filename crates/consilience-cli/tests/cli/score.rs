@@ -62,3 +62,19 @@ fn several_measures_are_all_told() {
     let said = String::from_utf8(run(folder.path(), &more).stdout).unwrap();
     assert!(said.lines().next().unwrap().ends_with(",rand,nmi-max"), "{said}");
 }
+
+#[test]
+fn one_column_of_a_file_can_be_the_truth() {
+    let folder = folder_with("labels.csv", "good\n1\n1\n2\n2\n");
+    let flowers = "x,y,species\n1.5,2,p\n1.6,2,p\n3.5,4,q\n3.6,4,q\n";
+    std::fs::write(folder.path().join("flowers.csv"), flowers).unwrap();
+    let refused = run(folder.path(), &["score", "labels.csv", "--truth", "flowers.csv"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("say which one by --truth 'flowers.csv:COLUMN'"), "{said}");
+    let score = ["score", "labels.csv", "--truth", "flowers.csv:species", "--json"];
+    let json: Value = serde_json::from_slice(&run(folder.path(), &score).stdout).unwrap();
+    assert_eq!((&json["truth"], &json["scores"][0]["nmi"]), (&"species".into(), &1.0.into()));
+    let refused = run(folder.path(), &["score", "labels.csv", "--truth", "flowers.csv:kind"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("flowers.csv has no column `kind`"), "{said}");
+}
