@@ -163,11 +163,11 @@ pub(super) fn soft_member(table: &mut Table, columns: &[usize], name: &str) -> R
 
 /// How far from 1 memberships in some clusters may sum because they were written with few decimals:
 /// half of the last one for each. One decimal alone is no sign of rounding.
-pub fn rounding(memberships: impl Iterator<Item = f64> + Clone, clusters: usize) -> f64 {
+pub fn rounding(memberships: &[f64], clusters: usize) -> f64 {
     let written_with = |decimals: &i32| {
         let unit = 10f64.powi(*decimals);
         let whole = |m: f64| (m * unit - (m * unit).round()).abs() < 1e-6;
-        memberships.clone().filter(|m| m.is_finite()).all(whole)
+        memberships.iter().copied().filter(|m| m.is_finite()).all(whole)
     };
     let few = (0..=6).find(written_with).filter(|&decimals| decimals >= 2);
     few.map_or(0.0, |decimals| 0.5 * clusters as f64 * 10f64.powi(-decimals))
@@ -183,7 +183,7 @@ fn check_memberships(
     memberships: &mut Matrix,
 ) -> Result<()> {
     // A hair more: the limit itself may be met.
-    let slack = rounding(memberships.as_slice().iter().copied(), clusters.len()) * (1.0 + 1e-6);
+    let slack = rounding(memberships.as_slice(), clusters.len()) * (1.0 + 1e-6);
     let mut rounded = 0;
     for i in 0..memberships.nrows() {
         let row = memberships.row_mut(i);

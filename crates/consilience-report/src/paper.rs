@@ -263,7 +263,7 @@ mod tests {
         }));
         assert_eq!(
             command_line(&record),
-            r"consilience run 'my data.csv' --method scec --k 3 --init start.csv --align-to old/labels.csv --size 20 --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
+            r"consilience run 'my data.csv' --method scec --k 3 --init start.csv --align-to old/labels.csv --size 20 --scheme random-k --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
         );
         let demo = parsed(json!({ "seed": 0, "command": { "name": "demo", "data": "iris" } }));
         assert_eq!(command_line(&demo), "consilience demo iris");

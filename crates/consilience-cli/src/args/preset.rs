@@ -119,7 +119,7 @@ mod tests {
         let ensemble = &args.ensemble;
         assert_eq!(
             (ensemble.size(), ensemble.scheme(), ensemble.base()),
-            (50, "random-k", "kmeans")
+            (50, "committee", "kmeans")
         );
         assert_eq!((ensemble.scale(), args.consensus.method()), ("zscore", "auto"));
         assert_eq!(ensemble.base_k, None);

@@ -431,7 +431,7 @@ fn memberships(table: &RawTable, soft: &[&RawColumn]) -> Vec<Finding> {
             columns.iter().filter_map(|c| c.cell(row)?.parse::<f64>().ok()).sum()
         };
         let values = columns.iter().flat_map(|c| c.values.iter().filter_map(|v| v.parse().ok()));
-        let slack = rounding(values, columns.len()) * (1.0 + 1e-6);
+        let slack = rounding(&values.collect::<Vec<f64>>(), columns.len()) * (1.0 + 1e-6);
         let wrong = (0..table.rows).filter(|&row| {
             let sum = sum(row);
             sum != 0.0 && (sum - 1.0).abs() > slack

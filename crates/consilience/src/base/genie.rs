@@ -66,7 +66,7 @@ impl Genie {
     /// let data = Matrix::from_vec(7, 1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 25.0]);
     /// let run = Run::new(0);
     /// let tree = SpanningTree::new(&data, &run)?;
-    /// let labels = GenieParams::default().check()?.merges(&tree, &run)?.cut(2)?;
+    /// let labels = GenieParams::default().threshold(0.2).check()?.merges(&tree, &run)?.cut(2)?;
     /// assert_eq!(labels, [0, 0, 0, 1, 1, 1, 1]);
     /// # Ok::<(), consilience::Error>(())
     /// ```

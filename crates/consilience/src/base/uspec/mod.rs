@@ -63,24 +63,6 @@ pub use representatives::Representatives;
 const ROWS_EACH: usize = 5;
 
 /// Parameters of [U-SPEC](self), not yet checked.
-///
-/// ```
-/// use consilience::base::USpecParams;
-/// use consilience::Matrix;
-/// use consilience::{Run, Stream};
-///
-/// // A disc inside a ring, which no k-means tells apart.
-/// let point = |i: usize, j: usize| {
-///     let (angle, radius) = (i as f64 * 0.1, if i < 63 { 5.0 } else { 0.5 });
-///     radius * if j == 0 { angle.cos() } else { angle.sin() }
-/// };
-/// let data = Matrix::from_fn(126, 2, point);
-/// let run = Run::new(0);
-/// let fit = USpecParams::new(2).check()?.fit(&data, &run, &mut run.rng(Stream::Member(0)))?;
-/// assert!(fit.labels[..63].iter().all(|&c| c == fit.labels[0]));
-/// assert!(fit.labels[63..].iter().all(|&c| c == 1 - fit.labels[0]));
-/// # Ok::<(), consilience::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct USpecParams {
     k: usize,

@@ -14,13 +14,6 @@ use crate::ensemble::labels::{Code, Labels, map_codes};
 use crate::ensemble::profiles::mix;
 
 /// Different values, numbered in order of first appearance.
-///
-/// ```
-/// use consilience::ensemble::Numbering;
-/// let mut names = Numbering::<String>::default();
-/// assert_eq!(["x", "y", "x"].map(|name| names.code(name)), [0, 1, 0]);
-/// assert_eq!((names.get("y"), names.get("z")), (Some(1), None));
-/// ```
 #[derive(Clone, Debug)]
 pub(crate) struct Numbering<T> {
     values: Vec<T>,
