@@ -80,7 +80,17 @@ fn threads_do_not_change_a_byte() {
     for scheme in schemes {
         for soft in [&[][..], &["--soft"]] {
             let with = |threads: &str, out: &str| {
-                let own = ["run", "data.csv", "-o", out, "--scheme", scheme, "--threads", threads];
+                let own = [
+                    "run",
+                    "data.csv",
+                    "-o",
+                    out,
+                    "--force",
+                    "--scheme",
+                    scheme,
+                    "--threads",
+                    threads,
+                ];
                 let output = run(folder.path(), &[&own, &OPTIONS[..], soft].concat());
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
                 contents(&folder.path().join(out))
