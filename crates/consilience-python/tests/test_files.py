@@ -92,7 +92,7 @@ def test_what_cannot_be_read_is_refused_in_words_of_python(tmp_path: Path) -> No
         co.read(file, id="z")
     other = tmp_path / "u.csv"
     other.write_text("c\n1\n2\n")
-    with pytest.raises(ValueError, match="give id=COLUMN"):
+    with pytest.raises(ValueError, match=r"the column of identifiers \(id\)"):
         co.read([file, other])
     file.with_suffix(".xlsx").write_text("")
     with pytest.raises(ValueError, match="ending"):
@@ -133,7 +133,7 @@ def test_a_page_with_features(tmp_path: Path) -> None:
     data = page_data(page)
     assert data["title"] == "Iris <3" and "Iris &lt;3" in page.read_text(encoding="utf-8")
     assert len(data["scatter"]["places"]) == 150 and "petal" in data["scatter"]["axes"][0]
-    assert "4 features were clustered 10 times by kmeans" in data["methods"]["paragraph"]
+    assert "4 features were clustered 10 times by genie, spectral" in data["methods"]["paragraph"]
     assert "ConsensusClustering(n_clusters=3" in data["methods"]["command"]
     assert "(seed 4)" in data["methods"]["paragraph"]
     with pytest.raises(ValueError, match="X has 149 entries"):
