@@ -30,7 +30,7 @@ use crate::graph::UnionFind;
 use crate::run::Run;
 use crate::setters::setters;
 
-/// Parameters of [density clustering](self), not yet checked.
+/// Parameters of density clustering, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DensityParams {
     k: usize,

@@ -25,7 +25,7 @@ use crate::rng::Rng;
 use crate::run::{Run, Stop};
 use crate::setters::setters;
 
-/// Parameters of [fuzzy k-means](self), not yet checked.
+/// Parameters of fuzzy k-means, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FuzzyKMeansParams {
     k: usize,

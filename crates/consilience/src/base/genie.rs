@@ -25,7 +25,7 @@ use crate::graph::UnionFind;
 use crate::run::Run;
 use crate::setters::setters;
 
-/// Parameters of [Genie](self), not yet checked.
+/// Parameters of Genie, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GenieParams {
     threshold: f64,

@@ -50,7 +50,7 @@ pub enum Linkage {
     Ward,
 }
 
-/// Parameters of [hierarchical clustering](self), not yet checked.
+/// Parameters of hierarchical clustering, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HierarchyParams {
     linkage: Linkage,

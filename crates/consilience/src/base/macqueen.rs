@@ -21,7 +21,7 @@ use crate::rng::Rng;
 use crate::run::Run;
 use crate::setters::setters;
 
-/// Parameters of [MacQueen's k-means](self), not yet checked.
+/// Parameters of MacQueen's k-means, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MacQueenParams {
     k: usize,

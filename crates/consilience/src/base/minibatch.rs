@@ -21,7 +21,7 @@ use crate::rng::Rng;
 use crate::run::Run;
 use crate::setters::setters;
 
-/// Parameters of [mini-batch k-means](self), not yet checked.
+/// Parameters of mini-batch k-means, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MiniBatchParams {
     k: usize,

@@ -44,7 +44,7 @@ use crate::setters::setters;
 /// The neighbour whose distance is a row's scale.
 const SCALE: usize = 7;
 
-/// Parameters of the [normalised cut of a graph of neighbours](self), not yet checked.
+/// Parameters of the normalised cut of a graph of neighbours, not yet checked.
 ///
 /// ```
 /// use consilience::base::NeighbourCutParams;

@@ -47,7 +47,7 @@ pub fn cluster_names(ensemble: &Ensemble, method: &MethodInfo) -> Vec<Vec<String
 /// from 0 by falling weight, ties by first appearance; empty ones are dropped.
 ///
 /// `start` is one label an *object*, from which iterative methods start; [`Start`] says what becomes
-/// of it, and [`combine_from`] lets objects count by their weights.
+/// of it, and `combine_from` lets objects count by their weights.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@
 //!   structure at all", and the published averages never fall below 2.
 //! * *Ties.* Vote counts tie all the time and ties change the tree of average link. The pair whose
 //!   first objects come first merges, in an order of objects that does not depend on the file, and
-//!   equal fractions of votes compare equal: see [`linkage`].
+//!   equal fractions of votes compare equal: see `base::linkage`.
 //! * *Soft members.* Co-association is the mean inner product of memberships, scaled to 1 on the
 //!   diagonal.
 //!

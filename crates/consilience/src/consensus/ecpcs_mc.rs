@@ -19,7 +19,7 @@
 //! * *A cluster without neighbours* (no other member labels its objects) cannot be walked from; it is
 //!   similar to itself alone.
 //! * *Ties* in the last step are drawn, once a profile.
-//! * *Normalised cut* by [spectral clustering](crate::base::spectral) after Ng, Jordan and Weiss.
+//! * *Normalised cut* by spectral clustering after Ng, Jordan and Weiss.
 //!
 //! # Cost
 //!

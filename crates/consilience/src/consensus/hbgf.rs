@@ -33,7 +33,7 @@
 //!   cluster cannot have a weight of its own. Among many objects the clusters hardly matter.
 //! * *Starts.* Ten by k-means++; the paper takes one, of rows that are as orthogonal as can be.
 //! * *Equal eigenvalues* at the end of the $k$ largest are all taken
-//!   (see [spectral clustering](crate::base::spectral)).
+//!   (see spectral clustering).
 //!
 //! # Cost
 //!

@@ -13,7 +13,7 @@
 //! # Where we depart from the paper
 //!
 //! * *Partitioner.* The paper calls HMETIS, which is not free; the
-//!   [partitioner](crate::graph::hypergraph) here is our own, of the same kind. Of equal cuts it
+//!   partitioner here is our own, of the same kind. Of equal cuts it
 //!   prefers those whose hyperedges are spread over fewer parts.
 //!   Of eight small ensembles (`tests/golden/hypergraph.py`) it cuts as little as the best of ten runs
 //!   of Mt-KaHyPar in six, and more in two: 0.037 against 0.034 of all, and 0.163 against 0.043.

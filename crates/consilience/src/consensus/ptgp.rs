@@ -28,7 +28,7 @@
 //! * *A microcluster without neighbours* is similar to itself alone, and so keeps edges to its own
 //!   clusters; in the authors' program it is similar to none.
 //! * *Equal eigenvalues* at the end of the $k$ largest are all taken
-//!   (see [spectral clustering](crate::base::spectral)), and k-means has ten starts, not three.
+//!   (see spectral clustering), and k-means has ten starts, not three.
 //!
 //! # Cost
 //!

@@ -82,7 +82,7 @@ impl Covariance {
     }
 }
 
-/// Parameters of a [mixture of Gaussians](self), not yet checked.
+/// Parameters of a mixture of Gaussians, not yet checked.
 ///
 /// ```
 /// use consilience::base::GmmParams;

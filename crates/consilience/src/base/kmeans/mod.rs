@@ -36,7 +36,7 @@ use crate::rng::{Rng, Stream};
 use crate::run::{Run, Stop};
 use crate::setters::setters;
 
-/// Parameters of [k-means](self), not yet checked.
+/// Parameters of k-means, not yet checked.
 ///
 /// ```
 /// use consilience::base::KMeansParams;

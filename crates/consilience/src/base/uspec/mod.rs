@@ -62,7 +62,7 @@ pub use representatives::Representatives;
 /// How many rows a representative stands for, at least.
 const ROWS_EACH: usize = 5;
 
-/// Parameters of [U-SPEC](self), not yet checked.
+/// Parameters of U-SPEC, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct USpecParams {
     k: usize,
