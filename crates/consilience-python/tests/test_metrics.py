@@ -42,6 +42,27 @@ def test_names_of_labels_do_not_matter() -> None:
     assert co.metrics.vi(A, A) == 0
 
 
+def test_minus_one_is_a_label_as_in_scikit_learn_unless_told() -> None:
+    noisy = np.where(np.arange(200) % 5 == 0, -1, A)
+    seen = noisy != -1
+    assert co.metrics.ari(noisy, A) == pytest.approx(reference.adjusted_rand_score(noisy, A))
+    assert co.metrics.ari(noisy, A) < co.metrics.ari(noisy, A, missing=-1) == 1
+    for name in ("nmi", "ari", "rand", "accuracy", "error_rate", "vi", "purity", "pc_idx"):
+        measure = getattr(co.metrics, name)
+        assert measure(noisy, B, missing=(-1, None)) == measure(noisy[seen], B[seen])
+        assert measure(noisy, B) == measure(np.where(seen, noisy, 9), B) != measure(noisy, B, missing=-1)
+        # Among texts as well.
+        assert measure(noisy.astype(str), B) == measure(noisy, B)
+    table = np.stack([A, noisy], axis=1)
+    result = co.consensus(table, n_clusters=3)
+    assert co.metrics.anmi(result.labels_, table, missing=-1) == pytest.approx(result.anmi_)
+    mean = (co.metrics.nmi(B, A) + co.metrics.nmi(B, noisy)) / 2
+    assert co.metrics.anmi(B, table) == pytest.approx(mean)
+    apart = co.metrics.diversity(table)["nmi"]["max"]
+    assert apart == pytest.approx(1 - co.metrics.nmi(A, noisy))
+    assert co.metrics.diversity(table, missing=-1)["nmi"]["max"] == pytest.approx(0)
+
+
 def test_anmi_is_what_results_tell() -> None:
     table = np.stack([A, B, (A + B) % 3], axis=1)
     result = co.consensus(table, n_clusters=3)

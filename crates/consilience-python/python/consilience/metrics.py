@@ -1,7 +1,9 @@
 """Measures of agreement between clusterings, and of diversity within an ensemble.
 
 All take labels of any kind (integers, texts, with missing ones) and look at the objects that both
-clusterings label.
+clusterings label. Missing are None, NaN, NA and the empty text, and what ``missing`` names: -1 is a
+label like any other here, as it is in scikit-learn. To leave out the noise of a density clusterer, or
+what a consensus has no label for, give ``missing=-1``.
 
 >>> from consilience import metrics
 >>> metrics.nmi([0, 0, 1, 1], ["b", "b", "a", "a"])
@@ -15,8 +17,8 @@ from typing import Any
 
 from consilience import _native
 from consilience._circumstances import circumstances
-from consilience._inputs import ensemble as _ensemble
-from consilience._inputs import one, pair
+from consilience._inputs import builder, one, pair
+from consilience._native import Ensemble
 
 __all__ = [
     "accuracy",
@@ -41,7 +43,7 @@ _AVERAGES = {
 }
 
 
-def nmi(a: Any, b: Any, average: str = "geometric") -> float:
+def nmi(a: Any, b: Any, average: str = "geometric", *, missing: Any = None) -> float:
     """Normalised mutual information, in [0, 1].
 
     Parameters
@@ -51,6 +53,8 @@ def nmi(a: Any, b: Any, average: str = "geometric") -> float:
     average : str, default "geometric"
         What the mutual information is divided by: the "geometric" or "arithmetic" mean of the
         entropies, their "max" or "min", the "joint" entropy, or "log_k".
+    missing : label or sequence of labels, optional
+        Labels that mean "no label", such as -1. None, NaN, NA and the empty text always do.
 
     Returns
     -------
@@ -61,49 +65,54 @@ def nmi(a: Any, b: Any, average: str = "geometric") -> float:
     >>> from consilience import metrics
     >>> round(metrics.nmi([0, 0, 1, 1], [0, 0, 1, 2], average="max"), 4)
     0.6667
+    >>> noisy = [0, 0, 1, -1]
+    >>> metrics.nmi(noisy, [0, 0, 1, 1]) < metrics.nmi(noisy, [0, 0, 1, 1], missing=-1)
+    True
     """
     if average not in _AVERAGES:
         raise ValueError(f"average must be one of {', '.join(_AVERAGES)}, got {average!r}")
-    return _native.agreement(_AVERAGES[average], pair(a, b))
+    return _native.agreement(_AVERAGES[average], pair(a, b, missing))
 
 
-def ari(a: Any, b: Any) -> float:
+def ari(a: Any, b: Any, *, missing: Any = None) -> float:
     """Adjusted Rand index: 1 for equal clusterings, 0 on average for independent ones."""
-    return _native.agreement("ari", pair(a, b))
+    return _native.agreement("ari", pair(a, b, missing))
 
 
-def rand(a: Any, b: Any) -> float:
+def rand(a: Any, b: Any, *, missing: Any = None) -> float:
     """Rand index: the share of pairs of objects on which the clusterings agree."""
-    return _native.agreement("rand", pair(a, b))
+    return _native.agreement("rand", pair(a, b, missing))
 
 
-def accuracy(a: Any, b: Any) -> float:
+def accuracy(a: Any, b: Any, *, missing: Any = None) -> float:
     """The share of objects in matched clusters, clusters matched one to one as well as can be."""
-    return _native.agreement("accuracy", pair(a, b))
+    return _native.agreement("accuracy", pair(a, b, missing))
 
 
-def error_rate(a: Any, b: Any) -> float:
+def error_rate(a: Any, b: Any, *, missing: Any = None) -> float:
     """One minus :func:`accuracy`."""
-    return _native.agreement("error", pair(a, b))
+    return _native.agreement("error", pair(a, b, missing))
 
 
-def vi(a: Any, b: Any) -> float:
+def vi(a: Any, b: Any, *, missing: Any = None) -> float:
     """Variation of information, in nats: 0 for equal clusterings."""
-    return _native.agreement("vi", pair(a, b))
+    return _native.agreement("vi", pair(a, b, missing))
 
 
-def purity(a: Any, b: Any) -> float:
+def purity(a: Any, b: Any, *, missing: Any = None) -> float:
     """The share of objects that are in the most frequent class ``b`` of their cluster ``a``."""
-    return _native.agreement("purity", pair(a, b))
+    return _native.agreement("purity", pair(a, b, missing))
 
 
-def pc_idx(a: Any, b: Any) -> float:
+def pc_idx(a: Any, b: Any, *, missing: Any = None) -> float:
     """Fred's partitions consistency index: the share of objects in greedily matched clusters."""
-    return _native.agreement("pc_idx", pair(a, b))
+    return _native.agreement("pc_idx", pair(a, b, missing))
 
 
-def anmi(labels: Any, ensemble: Any) -> float:
+def anmi(labels: Any, ensemble: Any, *, missing: Any = None) -> float:
     """Average normalised mutual information of a clustering with the members of an ensemble.
+
+    With ``missing=-1`` it is what ``anmi_`` of a result tells.
 
     Examples
     --------
@@ -111,10 +120,12 @@ def anmi(labels: Any, ensemble: Any) -> float:
     >>> metrics.anmi([0, 0, 1, 1], [[0, 0, 1, 1], [1, 1, 0, 0]])
     1.0
     """
-    return _native.anmi(one(labels, "labels"), _ensemble(ensemble))
+    return _native.anmi(one(labels, "labels", missing), _members(ensemble, missing))
 
 
-def diversity(ensemble: Any, *, n_jobs: int | None = None) -> dict[str, dict[str, float]]:
+def diversity(
+    ensemble: Any, *, missing: Any = None, n_jobs: int | None = None
+) -> dict[str, dict[str, float]]:
     """How much the members of an ensemble differ.
 
     Returns
@@ -123,6 +134,10 @@ def diversity(ensemble: Any, *, n_jobs: int | None = None) -> dict[str, dict[str
         For "nmi" and "ari" (one minus each) and "vi": count, mean, deviation, min and max over all
         pairs of members.
     """
-    told = _native.diversity(_ensemble(ensemble), circumstances(n_jobs=n_jobs))
+    told = _native.diversity(_members(ensemble, missing), circumstances(n_jobs=n_jobs))
     spread: dict[str, dict[str, float]] = json.loads(told)
     return spread
+
+
+def _members(ensemble: Any, missing: Any) -> Ensemble:
+    return ensemble if isinstance(ensemble, Ensemble) else builder(ensemble, missing).finish()
