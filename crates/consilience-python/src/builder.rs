@@ -1,5 +1,7 @@
 //! From Python's columns to an ensemble.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use arrow_pyarrow::FromPyArrow;
 use consilience::Matrix;
@@ -16,7 +18,7 @@ use pyo3::types::{PyInt, PyString};
 use rayon::prelude::*;
 
 use crate::arrow;
-use crate::ensemble::PyEnsemble;
+use crate::ensemble::{PyEnsemble, ids_of};
 use crate::error::to_python;
 use crate::missing::Missing;
 
@@ -198,13 +200,21 @@ impl Builder {
         Ok(())
     }
 
-    /// The ensemble; the builder is empty afterwards.
-    fn finish(&mut self) -> PyResult<PyEnsemble> {
-        Ensemble::new(self.take_members()).map(PyEnsemble::new).map_err(to_python)
+    /// The ensemble, its objects with these names if there are any; the builder is empty afterwards.
+    #[pyo3(signature = (ids=None))]
+    fn finish(&mut self, ids: Option<Vec<String>>) -> PyResult<PyEnsemble> {
+        let ensemble = Ensemble::new(self.take_members()).map_err(to_python)?;
+        let ids = ids.map(|ids| Arc::new(ids_of(ids.iter().map(String::as_str))));
+        Ok(PyEnsemble::new(ensemble).with_ids(ids))
     }
 }
 
 impl Builder {
+    /// A builder that holds these members.
+    pub(crate) fn holding(members: Vec<Member>) -> Self {
+        Builder { missing: Missing::default(), run: Run::new(0), members }
+    }
+
     /// The members; the builder is empty afterwards.
     pub(crate) fn take_members(&mut self) -> Vec<Member> {
         std::mem::take(&mut self.members)

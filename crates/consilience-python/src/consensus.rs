@@ -20,7 +20,8 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<String> {
 }
 
 /// The consensus of `ensemble`; with `consume` the ensemble is given up as soon as its profiles are
-/// known. `params` are the settings of the method, `init` the start as an ensemble of one member.
+/// known. `n_clusters` are the least and the largest number of clusters, `params` the settings of the
+/// method, `init` the start as an ensemble of one member.
 #[pyfunction]
 #[pyo3(signature = (ensemble, consume, method, n_clusters, params, init, circumstances))]
 pub(crate) fn consensus<'py>(
@@ -28,14 +29,18 @@ pub(crate) fn consensus<'py>(
     ensemble: &PyEnsemble,
     consume: bool,
     method: &str,
-    n_clusters: Option<usize>,
+    n_clusters: Option<(usize, usize)>,
     params: Vec<(String, String)>,
     init: Option<&PyEnsemble>,
     circumstances: Circumstances,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = Request {
         methods: Methods::named(method).map_err(to_python)?,
-        clusters: n_clusters.map_or(Clusters::Auto, Clusters::Exactly),
+        clusters: match n_clusters {
+            None => Clusters::Auto,
+            Some((least, most)) if least == most => Clusters::Exactly(least),
+            Some((least, most)) => Clusters::Between(least..=most),
+        },
         settings: params.into_iter().collect(),
         wanted: Offers::default(),
         start: init.is_some(),
@@ -87,9 +92,11 @@ fn arrays(py: Python<'_>, found: Answer) -> PyResult<Bound<'_, PyDict>> {
     let answer = PyDict::new(py);
     answer.set_item("method", found.choice.info.name)?;
     answer.set_item("reason", found.choice.reason)?;
+    let not_told = |error: serde_json::Error| ConsilienceError::new_err(error.to_string());
     let criteria = found.choice.criteria.as_ref().map(serde_json::to_string).transpose();
-    let criteria = criteria.map_err(|error| ConsilienceError::new_err(error.to_string()))?;
-    answer.set_item("k_criteria", criteria)?;
+    answer.set_item("k_criteria", criteria.map_err(not_told)?)?;
+    let board = found.board.as_ref().map(|board| serde_json::to_string(&board.record()));
+    answer.set_item("leaderboard", board.transpose().map_err(not_told)?)?;
     answer.set_item("params", in_force(py, &found)?)?;
     let Answer { profiles, clusters, consensus, anmi, .. } = found;
     let of_profile = |&label: &u32| if label == NO_CLUSTER { -1 } else { i64::from(label) };

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use consilience::ensemble::{Ensemble, HardMember, Labels, Member, SoftMember};
+use consilience::Matrix;
+use consilience::ensemble::{Ensemble, HardMember, LabelEncoder, Labels, Member, SoftMember};
 use consilience_io::Ids;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::builder::to_matrix;
+use crate::builder::{Builder, to_matrix};
 use crate::error::to_python;
 
 /// Many clusterings of the same objects.
@@ -89,6 +90,12 @@ impl PyEnsemble {
         Ok(self.get()?.weights().map(|weights| PyArray1::from_slice(py, weights)))
     }
 
+    /// How many clusters each member has.
+    #[getter]
+    fn sizes(&self) -> PyResult<Vec<usize>> {
+        Ok(self.get()?.members().iter().map(|member| member.clusters().len()).collect())
+    }
+
     /// The clusters of a member, by name, in the order of their codes.
     fn clusters(&self, member: usize) -> PyResult<Vec<String>> {
         let ensemble = self.get()?;
@@ -114,6 +121,16 @@ impl PyEnsemble {
         let weights = weights.as_array().to_vec();
         let weighted = ensemble.with_weights(weights).map(PyEnsemble::new).map_err(to_python)?;
         Ok(weighted.with_ids(self.ids.clone()))
+    }
+
+    /// What the members say of some of the objects.
+    fn rows(&self, rows: Vec<usize>) -> PyResult<Builder> {
+        let ensemble = self.get()?;
+        if rows.iter().any(|&i| i >= ensemble.n_objects()) {
+            return Err(PyIndexError::new_err("rows: there are not so many objects"));
+        }
+        let some = |member: &Member| rows_of(member, &rows).map_err(to_python);
+        Ok(Builder::holding(ensemble.members().iter().map(some).collect::<PyResult<_>>()?))
     }
 
     /// The same ensemble with member `i` standing `copies[i]` times.
@@ -168,15 +185,37 @@ impl PyEnsemble {
             None => Ok(ensemble),
         };
         let ensemble = ensemble.map(PyEnsemble::new).map_err(to_python)?;
-        Ok(ensemble.with_ids(ids.map(|ids| Arc::new(ids_of(&ids)))))
+        Ok(ensemble.with_ids(ids.map(|ids| Arc::new(ids_of(ids.iter().map(String::as_str))))))
     }
 }
 
 /// Names of objects in one piece.
-fn ids_of(names: &[String]) -> Ids {
+pub(crate) fn ids_of<'a>(names: impl Iterator<Item = &'a str>) -> Ids {
     let mut ids = Ids::default();
-    names.iter().for_each(|name| ids.push(name));
+    names.for_each(|name| ids.push(name));
     ids
+}
+
+/// What a member says of some objects; clusters with none of them are gone.
+fn rows_of(member: &Member, rows: &[usize]) -> consilience::Result<Member> {
+    match member {
+        Member::Hard(hard) => {
+            let mut encoder = LabelEncoder::new();
+            for &i in rows {
+                match hard.labels().get(i) {
+                    Some(code) => encoder.push_text(&hard.clusters()[code]),
+                    None => encoder.push_missing(),
+                }
+            }
+            Ok(encoder.finish(hard.name()).into())
+        }
+        Member::Soft(soft) => {
+            let all = soft.memberships();
+            let values = rows.iter().flat_map(|&i| all.row(i).to_vec()).collect();
+            let some = Matrix::from_vec(rows.len(), all.ncols(), values);
+            SoftMember::new(soft.name(), some, soft.clusters().to_vec()).map(Member::from)
+        }
+    }
 }
 
 fn member_at(ensemble: &Ensemble, member: usize) -> PyResult<&Member> {
@@ -217,10 +256,7 @@ pub(crate) fn codes<'py>(py: Python<'py>, labels: &Labels) -> Bound<'py, PyAny> 
 }
 
 /// A matrix as an array.
-pub(crate) fn matrix<'py>(
-    py: Python<'py>,
-    matrix: &consilience::Matrix,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub(crate) fn matrix<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let shape = [matrix.nrows(), matrix.ncols()];
     PyArray1::from_slice(py, matrix.as_slice()).reshape(shape)
 }

@@ -91,6 +91,18 @@ impl PyProfiles {
         PyArray1::from_vec(py, self.profiles.map().iter().map(number).collect())
     }
 
+    /// The same profiles among more objects: these are number `rows[i]` of `n_objects`, the others
+    /// have no profile.
+    fn among(&self, rows: Vec<usize>, n_objects: usize) -> PyResult<Self> {
+        let mut map = vec![NO_PROFILE; n_objects];
+        for (&row, &s) in rows.iter().zip(self.profiles.map()) {
+            let place = map.get_mut(row);
+            *place.ok_or_else(|| PyIndexError::new_err("rows: there are not so many objects"))? = s;
+        }
+        let profiles = self.profiles.clone().with_map(map).map_err(to_python)?;
+        Ok(PyProfiles { profiles, clusters: self.clusters.clone() })
+    }
+
     /// The weight of every profile.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {

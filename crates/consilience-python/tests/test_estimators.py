@@ -19,7 +19,7 @@ import consilience as co
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 UNWEIGHTED = (
-    "weights are > 0 and count in the consensus only: the base clusterers, whose random starts depend "
+    "weights count in the consensus only: the base clusterers, whose random starts depend "
     "on the rows there are, do not take any"
 )
 # Other checks round X where an estimator says that it takes categories; these four do not.
@@ -193,6 +193,45 @@ def test_pipelines_and_frames() -> None:
     assert list(out) == [f"consensusclustering{j}" for j in range(out.shape[1])]
     model.fit(frame)
     assert model.feature_names_in_.tolist() == iris.feature_names
+
+
+@pytest.mark.parametrize("base", ["kmeans", KMeans(n_init=1), None])
+def test_one_number_of_clusters_for_all_members(base) -> None:
+    X = co.load_iris().data
+    model = co.ConsensusClustering(3, n_members=5, base=base, base_n_clusters=10, random_state=0).fit(X)
+    assert set(model.members_.sizes) == {10}
+    if base == "kmeans":
+        assert set(co.generate(X, n_members=5, base=base, base_n_clusters=10).sizes) == {10}
+
+
+def test_what_is_known_of_the_clusters() -> None:
+    X = co.load_iris().data
+    for model in (
+        co.ConsensusClustering((2, 4), random_state=0).fit(X),
+        co.ConsensusClustering(range(2, 5), n_members=6, base="kmeans", method=["scec", "qmi"]).fit(X),
+        co.LabelConsensus((2, 4)).fit(np.stack([X[:, 0] > 6, X[:, 2] > 3, X[:, 3] > 1], axis=1)),
+    ):
+        assert 2 <= model.n_clusters_ == model.result_.n_clusters_ <= 4
+        assert (model.confidence_ == model.result_.confidence_).all() and len(model.confidence_) == 150
+
+
+@pytest.mark.parametrize(
+    "base", [None, "kmeans", KMeans(n_init=1), AgglomerativeClustering()], ids=str
+)
+def test_weight_zero_is_as_if_the_object_were_not_there(base) -> None:
+    X = co.load_iris().data
+    weight = np.where(np.arange(150) % 4 == 0, 0, np.arange(150) % 3 + 1)
+    kept = weight > 0
+    make = lambda: co.ConsensusClustering(3, n_members=6, base=base, random_state=0)  # noqa: E731
+    model, without = make().fit(X, sample_weight=weight), make().fit(X[kept], sample_weight=weight[kept])
+    assert (model.labels_[kept] == without.labels_).all()
+    assert (model.confidence_[kept] == without.confidence_).all()
+    if isinstance(base, AgglomerativeClustering):
+        assert (model.labels_[~kept] == -1).all()
+        return
+    assert (model.labels_[~kept] == without.predict(X[~kept])).all()
+    assert (model.predict(X) == without.predict(X)).all()
+    assert (model.confidence_[~kept] > 0).all()
 
 
 def test_label_tables_of_texts() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
+import xarray as xr
 from sklearn.cluster import KMeans
 
 import consilience as co
@@ -101,6 +105,10 @@ def test_views(tmp_path) -> None:
         ),
         lambda t: [pd.Series(column) for column in with_nan(t).T],
         lambda t: [pl.Series(list(column)) for column in text(t).T],
+        lambda t: [pd.Categorical(column) for column in text(t).T],
+        lambda t: [pd.array(list(column), dtype="Int64") for column in with_none(t).T],
+        lambda t: xr.DataArray(t),
+        lambda t: [xr.DataArray(column) for column in t.T],
         lambda t: co.ensemble(t),
     ],
 )
@@ -140,6 +148,112 @@ def test_clusters_that_are_never_the_largest_go_when_members_are_hardened() -> N
     with pytest.warns(UserWarning, match="takes hard labels"):
         result = co.consensus(soft, method="voting")
     assert result.predict(soft).tolist() == result.labels_.tolist()
+
+
+def test_a_table_the_other_way_round_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="60 clusterings of 5 objects.*give labels.T"):
+        co.consensus(PLAIN.T)
+    with pytest.warns(UserWarning, match="one row per object"):
+        co.ensemble(pd.DataFrame(PLAIN.T))
+    with pytest.warns(UserWarning, match="lists one item per clustering"):
+        co.ensemble(PLAIN.tolist())
+    with pytest.warns(UserWarning, match="60 clusterings of 5 objects"):
+        co.LabelConsensus(n_clusters=2).fit(PLAIN.T)
+
+
+def test_identifiers_among_clusterings_are_warned_of() -> None:
+    frame = pd.DataFrame(PLAIN, columns=list("abcde")).assign(cell=range(N))
+    with pytest.warns(UserWarning, match="label of its own in `cell`"):
+        co.consensus(frame, n_clusters=3)
+    with pytest.warns(UserWarning, match="label of its own in `cell`"):
+        co.LabelConsensus(n_clusters=2).fit(frame)
+
+
+def test_tables_as_they_should_be_are_not_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    co.consensus(PLAIN)
+    co.consensus([[0, 1, 2], [0, 0, 1]])
+    co.consensus(co.generate(co.load_iris().data[:20], n_members=30, base="kmeans"))
+    assert not [str(w.message) for w in recwarn]
+
+
+def test_series_are_combined_by_their_index() -> None:
+    names = [f"cell {i}" for i in range(N)]
+    columns = [pd.Series(column, index=names) for column in PLAIN.T]
+    shuffled = [columns[0], *(c.sample(frac=1, random_state=j) for j, c in enumerate(columns[1:]))]
+    assert answer(columns) == answer(shuffled) == answer(PLAIN)
+    assert answer(dict(enumerate(shuffled))) == answer(PLAIN)
+    found = co.consensus(shuffled, method="scec", n_clusters=3)
+    assert found.ids_ == names == co.ensemble(shuffled).ids
+    assert found.predict(shuffled).tolist() == answer(PLAIN)
+    assert co.metrics.ari(columns[0], columns[0].sample(frac=1, random_state=1)) == 1
+    weight = pd.Series(np.arange(N) + 1.0, index=names)
+    assert answer(columns, sample_weight=weight[::-1]) == answer(PLAIN, sample_weight=weight.to_numpy())
+    start = pd.Series(PLAIN[:, 0] % 3, index=names)
+    assert answer(columns, init=start[::-1]) == answer(PLAIN, init=start.to_numpy())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pd.Series(PLAIN[:, 1], index=range(100, 100 + N)),
+        pd.Series(PLAIN[:, 1], index=np.arange(N)[::-1]),
+        pd.Series(PLAIN[:, 1], index=["same"] * N),
+        pd.Series(PLAIN[:, 1], index=[f"cell {i}" for i in range(N)]),
+    ],
+)
+def test_series_of_different_objects_are_refused(other: pd.Series) -> None:
+    one = pd.Series(PLAIN[:, 0])
+    with pytest.raises(ValueError, match="member `1` has another index than member `0`.*pandas.concat"):
+        co.consensus([one, other])
+    with pytest.raises(ValueError, match="member `b` has another index than member `a`"):
+        co.metrics.ari(one, other)
+    frame = pd.DataFrame(PLAIN, index=[f"patient {i}" for i in range(N)])
+    with pytest.raises(ValueError, match="sample_weight has another index than the labels"):
+        co.consensus(frame, sample_weight=other + 1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (Path("labels.csv"), "labels is a path: consilience.read"),
+        ({(0, 1), (1, 0)}, "labels is a set, which has no order"),
+        ([{0, 1}, [0, 1]], "member `0` is a set"),
+        (pl.DataFrame(PLAIN).lazy(), "labels is a LazyFrame: give .collect"),
+        (scipy.sparse.csr_matrix(PLAIN), r"labels is sparse: .*\.toarray"),
+        ([scipy.sparse.csr_matrix(PLAIN)], "member `0` is sparse"),
+    ],
+)
+def test_what_is_close_to_labels_is_refused_kindly(labels: object, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        co.consensus(labels)
+
+
+def test_weight_zero_leaves_an_object_out() -> None:
+    counts = np.arange(N) % 3
+    kept = counts > 0
+    weighted = co.consensus(PLAIN, method="scec", n_clusters=3, sample_weight=counts)
+    without = co.consensus(PLAIN[kept], method="scec", n_clusters=3, sample_weight=counts[kept])
+    assert weighted.labels_[kept].tolist() == without.labels_.tolist()
+    assert weighted.confidence_[kept].tolist() == without.confidence_.tolist()
+    assert weighted.labels_[~kept].tolist() == without.predict(PLAIN[~kept]).tolist()
+    assert (weighted.confidence_[~kept] > 0).all() and (weighted.confidence_ <= 1).all()
+    assert (weighted.anmi_, weighted.n_unique_) == (without.anmi_, without.n_unique_)
+    assert len(weighted.membership_) == N and np.isnan(weighted.coassociation([0])).all()
+    with pytest.raises(ValueError, match="object 0 has weight 0"):
+        weighted.explain(0)
+    assert weighted.verdict_ and weighted.explain(1).label == weighted.labels_[1]
+    # A clustering that labels none of those left out is asked about them as well.
+    alone = np.where(kept[:, None], PLAIN, -1)
+    alone[:, 1:] = PLAIN[:, 1:]
+    found = co.consensus(alone, n_clusters=3, sample_weight=counts, clustering_weight=[2, 1, 1, 1, 0])
+    assert (found.labels_ >= 0).all()
+    start = PLAIN[:, 0] % 3
+    started = co.consensus(PLAIN, method="scec", n_clusters=3, sample_weight=counts, init=start)
+    assert len(started.labels_) == N
+    with pytest.raises(ValueError, match="all are 0"):
+        co.consensus(PLAIN, sample_weight=np.zeros(N))
+    with pytest.raises(ValueError, match="no objects of weight 0.*consensus"):
+        co.ensemble(PLAIN, sample_weight=counts)
 
 
 def test_weights_are_copies() -> None:

@@ -181,6 +181,75 @@ def test_frames_and_notebooks(monkeypatch) -> None:
     assert "and 28 more" in many._repr_html_()
 
 
+def test_frames_keep_the_index(tmp_path, monkeypatch) -> None:
+    names = pd.Index([f"cell {i}" for i in range(90)], name="cell")
+    result = co.consensus(pd.DataFrame(LABELS, index=names), method="scec", n_clusters=3)
+    assert result.to_frame().index.equals(names) and result.to_frame().index.name == "cell"
+    assert result.ids_ == list(names)
+    result.save(tmp_path / "result.npz")
+    for again in (co.load(tmp_path / "result.npz"), pickle.loads(pickle.dumps(result))):
+        pd.testing.assert_frame_equal(again.to_frame(), result.to_frame())
+    result.report(tmp_path / "page.html")
+    assert "cell 7" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    numbers = co.consensus(pd.DataFrame(LABELS, index=range(5, 95)), n_clusters=3)
+    numbers.save(tmp_path / "numbers.npz")
+    assert co.load(tmp_path / "numbers.npz").to_frame().index.tolist() == list(range(5, 95))
+    plain = co.consensus(pd.DataFrame(LABELS), n_clusters=3)
+    assert plain.ids_ is None and "id" not in plain.to_frame()
+    model = co.LabelConsensus(3).fit(pd.DataFrame(LABELS, index=names, columns=[*"abcdefgh"][: LABELS.shape[1]]))
+    assert model.result_.to_frame().index.equals(names)
+    assert model.result_.members_[0] == "a"
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    assert result.to_frame()["id"].to_list() == list(names)
+
+
+def test_rows_of_correspondences_have_names() -> None:
+    labels = {"sites": ["x", "x", "y", "y"], "years": [7, 5, 5, 7], "left out": [1, 1, 2, 3]}
+    result = co.consensus(labels, method="scec", n_clusters=2, clustering_weight=[1, 2, 0])
+    assert result.members_ == ["sites", "years"]
+    assert result.clusters_ == [["x", "y"], ["7", "5"]]
+    assert [len(shares) for shares in result.correspondence_] == [2, 2]
+    of_x = result.correspondence_[0][result.clusters_[0].index("x")]
+    assert of_x.argmax() == result.labels_[0]
+
+
+def test_a_range_of_numbers_of_clusters() -> None:
+    for wanted in ((4, 6), [4, 6], range(4, 7)):
+        result = co.consensus(LABELS, n_clusters=wanted)
+        assert 4 <= result.n_clusters_ <= 6
+        assert result.k_criteria_["recommended"] == result.n_clusters_
+    assert co.consensus(LABELS, n_clusters=(3, 3)).n_clusters_ == 3
+
+
+def test_several_methods_side_by_side(tmp_path) -> None:
+    result = co.consensus(LABELS, method=["scec", "W_MI", "voting"], n_clusters=3)
+    board = result.leaderboard_
+    assert {row["method"] for row in board} == {"scec", "w-mi", "voting"}
+    assert [row["anmi"] for row in board] == sorted((row["anmi"] for row in board), reverse=True)
+    best = next(row for row in board if row["method"] == result.method_)
+    assert best["anmi"] == pytest.approx(result.anmi_) and best["k"] == 3
+    result.save(tmp_path / "result.npz")
+    assert co.load(tmp_path / "result.npz").leaderboard_ == board
+    everything = co.consensus(LABELS[:40], method="all", n_clusters=(2, 4))
+    assert len(everything.leaderboard_) == len(co.methods())
+    assert fitted("scec").leaderboard_ is None
+
+
+def test_files_that_are_something_else_are_told_so(tmp_path) -> None:
+    np.savez(tmp_path / "foreign.npz", labels=LABELS)
+    with pytest.raises(ValueError, match="foreign.npz is no saved consensus: it holds labels, and not what"):
+        co.load(tmp_path / "foreign.npz")
+    np.save(tmp_path / "one.npy", LABELS)
+    with pytest.raises(ValueError, match="it holds one array"):
+        co.load(tmp_path / "one.npy")
+    for write in (fitted("scec").report, fitted("scec").save):
+        with pytest.raises(IsADirectoryError, match="is a folder: give the name of a file in it"):
+            write(tmp_path)
+        with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere"):
+            write(tmp_path / "nowhere" / "file")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign.npz", "one.npy"]
+
+
 def test_ensembles_are_values() -> None:
     made = co.generate(co.load_iris().data, n_members=4, base="kmeans", soft=True)
     again = pickle.loads(pickle.dumps(made))

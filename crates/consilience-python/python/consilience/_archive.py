@@ -49,6 +49,7 @@ _PLAIN = (
     "call",
     "made",
     "ids",
+    "leaderboard",
 )
 _ARRAYS = ("labels", "confidence", "profile_labels", "trace")
 _OPTIONAL = ("profile_membership", "merges", "affinity")
@@ -64,8 +65,14 @@ def write(path: str | Path, answer: dict[str, Any], copies: list[int] | None) ->
 def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]) -> T:
     """What ``make`` makes of what :func:`write` wrote; where that fails, the file is damaged."""
     try:
-        with np.load(Path(path), allow_pickle=False) as archive:
+        archive = np.load(Path(path), allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ValueError("it holds one array, and not what ConsensusResult.save writes")
+        with archive:
             arrays = {name: archive[name] for name in archive.files}
+        if "head" not in arrays:
+            holds = ", ".join(arrays) or "nothing"
+            raise ValueError(f"it holds {holds}, and not what ConsensusResult.save writes")
         head = json.loads(str(arrays.pop("head")[()]))
         if head["format"] != _FORMAT:
             raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
@@ -78,6 +85,7 @@ def _packed(
     answer: dict[str, Any], copies: list[int] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     head = {name: answer[name] for name in _PLAIN}
+    head["index"] = _plain_index(answer["index"])
     head["format"], head["copies"] = _FORMAT, copies
     head["per_member"] = list(answer["per_member"])
     arrays = {name: answer[name] for name in _ARRAYS}
@@ -106,6 +114,7 @@ def _packed(
 
 def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
     answer = {name: head[name] for name in (*_PLAIN, "per_member")}
+    answer["index"] = _index(head["index"])
     answer |= {name: arrays[name] for name in _ARRAYS}
     answer |= {name: arrays.get(name) for name in _OPTIONAL}
     answer["correspondence"] = (
@@ -133,9 +142,32 @@ def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
+def _plain_index(index: Any) -> list[Any] | None:
+    """The name and the values of an index of pandas."""
+    if index is None:
+        return None
+    whole = getattr(index.dtype, "kind", "O") in "iu"
+    return [None if index.name is None else str(index.name), [int(i) if whole else str(i) for i in index]]
+
+
+def _index(plain: list[Any] | None) -> Any:
+    """The index that :func:`_plain_index` told of; a list of names where there is no pandas."""
+    if plain is None:
+        return None
+    try:
+        import pandas
+    except ImportError:
+        return plain[1]
+    return pandas.Index(plain[1], name=plain[0])
+
+
 @contextmanager
 def whole_or_not_at_all(target: Path) -> Iterator[IO[bytes]]:
     """A file under another name, which it changes for ``target`` once it is complete."""
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target} cannot be written: there is no folder {target.parent}")
     temporary = target.with_name(f".{target.name}.part")
     try:
         with temporary.open("wb") as file:

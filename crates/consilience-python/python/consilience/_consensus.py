@@ -11,10 +11,13 @@ import numpy as np
 
 from consilience import _native
 from consilience._circumstances import Progress, circumstances, whole
-from consilience._inputs import MISSING, builder, one, table, weights
+from consilience._inputs import MISSING, aligned, along, builder, doubts, one, table, weights
 from consilience._native import Ensemble, Models
 from consilience._result import ConsensusResult
 from consilience._warnings import ConvergenceWarning
+
+#: How a number of clusters is asked for.
+Clusters = int | tuple[int, int] | range | str | None
 
 #: The table of methods, once it was asked for: it does not change.
 _TABLE: list[str] = []
@@ -47,8 +50,8 @@ def methods() -> list[dict[str, Any]]:
 def consensus(
     labels: Any,
     *,
-    method: str = "auto",
-    n_clusters: int | str | None = "auto",
+    method: str | Sequence[str] = "auto",
+    n_clusters: Clusters = "auto",
     params: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
     clustering_weight: Any = None,
@@ -67,17 +70,21 @@ def consensus(
         The clusterings. An (n, r) array or table has one *column* a clustering, a list one *item* a
         clustering: labels, (n, k) memberships, or a fitted scikit-learn clusterer. See
         :func:`ensemble` for all kinds.
-    method : str, default "auto"
+    method : str or list of str, default "auto"
         The name of a method (see :func:`methods`), or "auto": one that suits the size and kind of
-        the clusterings; ``reason_`` of the result tells why.
-    n_clusters : int or "auto"
-        The number of clusters. With "auto" a named method that chooses by itself does; otherwise the
+        the clusterings; ``reason_`` of the result tells why. Several names, or "all", run side by
+        side: the result is that of the one that agrees most with the clusterings, and
+        ``leaderboard_`` tells of all.
+    n_clusters : int, (int, int), range or "auto"
+        The number of clusters. Of a pair (least, most), or a ``range``, the number for which most
+        speaks. With "auto" a named method that chooses by itself does; otherwise the
         number is found from the clusterings, and may be 1 if nothing speaks for clusters
         (``k_criteria_`` of the result).
     params : mapping, optional
         Parameters of the method, by name.
-    sample_weight : array of n numbers > 0, optional
-        Weights of the objects.
+    sample_weight : array of n numbers >= 0, optional
+        Weights of the objects. An object of weight 0 is left out: the consensus is that of the
+        others, and the object gets the cluster that ``predict`` gives it.
     clustering_weight : array of r whole numbers >= 0, optional
         How many times each clustering counts; 0 leaves it out.
     missing : label or sequence of labels, default (-1, None)
@@ -113,19 +120,27 @@ def consensus(
     >>> co.consensus(labels, n_clusters=2).labels_
     array([0, 0, 1, 1])
     """
-    given = isinstance(labels, Ensemble)
-    ensemble = labels if given else builder(labels, missing).finish()
+    given, index, doubtful = isinstance(labels, Ensemble), None, []
+    if given:
+        ensemble = labels
+    else:
+        labels, index = aligned(labels)
+        ensemble = builder(labels, missing).finish()
+        doubtful = doubts(ensemble)
     result, messages, settled = combined(
         ensemble,
         method=method,
         n_clusters=n_clusters,
         params=params,
-        sample_weight=sample_weight,
+        sample_weight=along(sample_weight, index, "sample_weight"),
         clustering_weight=clustering_weight,
-        start=None if init is None else one(init, "init", missing),
+        start=None if init is None else one(along(init, index, "init"), "init", missing),
         consume=not given,
         circumstances=circumstances(random_state, n_jobs, progress, memory),
+        index=index,
     )
+    for message in doubtful:
+        warnings.warn(message, UserWarning, stacklevel=2)
     for message in messages:
         warnings.warn(message, UserWarning if settled else ConvergenceWarning, stacklevel=2)
     return result
@@ -134,8 +149,8 @@ def consensus(
 def combined(
     ensemble: Ensemble,
     *,
-    method: str,
-    n_clusters: int | str | None,
+    method: str | Sequence[str],
+    n_clusters: Clusters,
     params: Mapping[str, Any] | None,
     circumstances: Any,
     sample_weight: Any = None,
@@ -144,33 +159,35 @@ def combined(
     consume: bool = False,
     call: str | None = None,
     made: Mapping[str, Any] | None = None,
+    index: Any = None,
 ) -> tuple[ConsensusResult, list[str], bool]:
     """The consensus, what is to be warned of, and whether the method settled.
 
     With ``consume`` the ensemble is given up as soon as it is not needed any longer. ``call`` is what
     the user wrote, ``made`` how the members were made, if they were: both are told in the report.
+    ``index`` is what pandas calls the objects.
     """
-    if not isinstance(method, str):
-        raise TypeError(f"method must be a name, got {type(method).__name__}")
-    if sample_weight is not None:
-        ensemble, consume = ensemble.with_weights(weights(sample_weight, ensemble.n_objects)), True
+    name, span = names_of(method), limits_of(n_clusters)
     copies = None
     if clustering_weight is not None:
         copies = _copies(clustering_weight)
         ensemble, consume = ensemble.repeated(copies), True
-    k, settings, ids = number_of(n_clusters), _settings(params), ensemble.ids
-    answer = _native.consensus(
-        ensemble,
-        consume,
-        method.lower().replace("_", "-"),
-        k,
-        settings,
-        start,
-        circumstances,
-    )
+    everyone, kept = ensemble, None
+    if sample_weight is not None:
+        weight = weights(sample_weight, ensemble.n_objects)
+        if not weight.all():
+            kept, weight = np.flatnonzero(weight), weight[weight > 0]
+            ensemble = ensemble.rows(kept.tolist()).finish()
+            start = None if start is None else start.rows(kept.tolist()).finish()
+        ensemble, consume = ensemble.with_weights(weight), True
+    settings = _settings(params)
+    answer = _native.consensus(ensemble, consume, name, span, settings, start, circumstances)
+    if kept is not None:
+        _put_back(answer, everyone, kept, circumstances)
     messages = answer.pop("warnings")
-    answer["seed"], answer["asked"], answer["ids"] = circumstances["seed"], k, ids
-    answer["call"] = call or _call(method, k, settings, circumstances["seed"])
+    answer["seed"], answer["ids"], answer["index"] = circumstances["seed"], everyone.ids, index
+    answer["asked"] = span[0] if span is not None and span[0] == span[1] else None
+    answer["call"] = call or _call(name, span, settings, circumstances["seed"])
     answer["made"] = None if made is None else dict(made)
     result = ConsensusResult(answer, copies=copies)
     settled = result.stop_ != "max-iterations"
@@ -180,6 +197,21 @@ def combined(
             "consilience.methods() tells which parameter allows more"
         )
     return result, messages, settled
+
+
+def _put_back(answer: dict[str, Any], everyone: Ensemble, kept: Any, circumstances: Any) -> None:
+    """Gives objects that were left out the clusters of new ones."""
+    n, profiles, k = everyone.n_objects, answer["profiles"], answer["n_clusters"]
+    gone = np.setdiff1d(np.arange(n), kept)
+    labels, confidence = np.full(n, -1, dtype=np.int64), np.zeros(n)
+    labels[kept], confidence[kept] = answer["labels"], answer["confidence"]
+    asked = answer["profile_labels"], k, circumstances
+    labels[gone] = profiles.predict(everyone.rows(gone.tolist()), *asked)
+    support = profiles.support(everyone.rows(gone.tolist()), *asked)
+    placed = gone[labels[gone] >= 0]
+    confidence[placed] = support[labels[gone] >= 0, labels[placed]]
+    answer["labels"], answer["confidence"] = labels, confidence
+    answer["profiles"] = profiles.among(kept.tolist(), n)
 
 
 def generate(
@@ -209,8 +241,8 @@ def generate(
         How many clusterings; by default 50, of a committee 48.
     scheme : str, optional
         What makes them differ: "committee" (clusterers of several kinds, each with several numbers
-        of clusters; the default), "random_init", "random_k" (the default if ``base`` is given),
-        "random_subspace", "bootstrap", "subsample" or "random_projection". Of a committee, members
+        of clusters; the default), "random_k" (the default if ``base`` is given), "random_init" (the
+        default if ``base`` and one number ``base_n_clusters`` are given), "random_subspace", "bootstrap", "subsample" or "random_projection". Of a committee, members
         that cut through more neighbourhoods than others with as many clusters are left out.
     base : str, optional
         The clusterer, if one makes all members: "kmeans", "fuzzy_kmeans", "macqueen",
@@ -272,7 +304,13 @@ def make_members(
     for name, word in (("scheme", scheme), ("base", base)):
         if word is not None and not isinstance(word, str):
             raise TypeError(f"{name} must be a name, got {type(word).__name__}")
-    scheme = scheme_of(scheme, base)
+    limits = span(base_n_clusters)
+    scheme = scheme_of(scheme, base, limits)
+    if scheme == "random-k" and limits is not None and limits[0] == limits[1]:
+        raise ValueError(
+            f'base_n_clusters must be a pair (least, most) for scheme "random_k", got {limits[0]}; '
+            'scheme "random_init" takes one number'
+        )
     if scheme == "committee" and base is not None:
         raise ValueError("base goes with other schemes: kinds names the clusterers of a committee")
     if scheme != "committee" and kinds is not None:
@@ -284,18 +322,21 @@ def make_members(
         "scheme": scheme,
         "base": (base or "kmeans").replace("_", "-"),
         "kinds": None if kinds is None else [str(kind).replace("_", "-") for kind in kinds],
-        "base_n_clusters": span(base_n_clusters),
+        "base_n_clusters": limits,
         "n_clusters": n_clusters,
         "soft": bool(soft),
     }
     return _native.generate(X, recipe, circumstances)
 
 
-def scheme_of(scheme: str | None, base: Any) -> str:
+def scheme_of(scheme: str | None, base: Any, limits: tuple[int, int] | None) -> str:
     """The scheme: the one named, else a committee, unless one clusterer is to make all members."""
-    if scheme is None:
-        return "committee" if base is None else "random-k"
-    return scheme.replace("_", "-")
+    if scheme is not None:
+        return scheme.replace("_", "-")
+    if base is None:
+        return "committee"
+    # Members with one number of clusters can differ by their starts only.
+    return "random-init" if limits is not None and limits[0] == limits[1] else "random-k"
 
 
 def span(base_n_clusters: int | tuple[int, int] | None) -> tuple[int, int] | None:
@@ -306,17 +347,49 @@ def span(base_n_clusters: int | tuple[int, int] | None) -> tuple[int, int] | Non
         if len(base_n_clusters) != 2:
             raise ValueError("base_n_clusters must be a number or a pair (least, most)")
         least, most = (whole(k, "base_n_clusters", least=1) for k in base_n_clusters)
+        if least > most:
+            raise ValueError(f"base_n_clusters must be a pair (least, most), got ({least}, {most})")
         return least, most
     k = whole(base_n_clusters, "base_n_clusters", least=1)
     return k, k
 
 
-def number_of(n_clusters: int | str | None) -> int | None:
-    if n_clusters is None or n_clusters == "auto":
+def names_of(method: str | Sequence[str]) -> str:
+    """The method, or several with commas between, as the library spells them."""
+    names = [method] if isinstance(method, str) else method
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"method must be a name or a list of names, got {type(method).__name__}")
+    if not names:
+        raise ValueError("method must hold at least one name")
+    return ",".join(names).lower().replace("_", "-")
+
+
+def limits_of(n_clusters: Clusters) -> tuple[int, int] | None:
+    """The least and the largest number of clusters that may be chosen; None for any."""
+    if n_clusters is None or (isinstance(n_clusters, str) and n_clusters == "auto"):
         return None
+    wanted = 'an integer, a pair (least, most), a range or "auto"'
     if isinstance(n_clusters, str):
-        raise ValueError(f'n_clusters must be an integer or "auto", got {n_clusters!r}')
-    return whole(n_clusters, "n_clusters", least=1)
+        raise ValueError(f"n_clusters must be {wanted}, got {n_clusters!r}")
+    if isinstance(n_clusters, range):
+        if n_clusters.step != 1 or not n_clusters:
+            raise ValueError(f"n_clusters must be a range of numbers one after the other, got {n_clusters}")
+        n_clusters = n_clusters[0], n_clusters[-1]
+    if isinstance(n_clusters, (tuple, list)):
+        if len(n_clusters) != 2:
+            raise ValueError(f"n_clusters must be {wanted}, got {n_clusters!r}")
+        least, most = (whole(k, "n_clusters", least=1) for k in n_clusters)
+        if least > most:
+            raise ValueError(f"n_clusters must be a pair (least, most), got ({least}, {most})")
+        return least, most
+    k = whole(n_clusters, "n_clusters", least=1)
+    return k, k
+
+
+def number_of(n_clusters: Clusters) -> int | None:
+    """The number of clusters, if one alone is asked for."""
+    limits = limits_of(n_clusters)
+    return limits[0] if limits is not None and limits[0] == limits[1] else None
 
 
 def _settings(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
@@ -327,11 +400,13 @@ def _settings(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(name), _text(value)) for name, value in params.items() if value is not None]
 
 
-def _call(method: str, k: int | None, settings: list[tuple[str, str]], seed: int) -> str:
+def _call(
+    method: str, span: tuple[int, int] | None, settings: list[tuple[str, str]], seed: int
+) -> str:
     """The call that gives the same result again."""
     words = ["labels", f"method={method!r}"]
-    if k is not None:
-        words.append(f"n_clusters={k}")
+    if span is not None:
+        words.append(f"n_clusters={span[0] if span[0] == span[1] else span}")
     if settings:
         words.append(f"params={dict(settings)!r}")
     return f"consilience.consensus({', '.join(words)}, random_state={seed})"

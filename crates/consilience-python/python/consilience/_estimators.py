@@ -20,8 +20,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from consilience._circumstances import circumstances, seed_of, whole
 from consilience._clusterers import copy_of, count_of, labels_of, name_of, predicted, seed_anew, takes_sparse
-from consilience._consensus import combined, make_members, number_of, scheme_of, span
-from consilience._inputs import builder, table
+from consilience._consensus import Clusters, combined, make_members, number_of, scheme_of, span
+from consilience._inputs import aligned, builder, doubts, table, weights
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult
 
@@ -32,8 +32,8 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """What the estimators share: a consensus, and labels for new objects."""
 
-    n_clusters: int | str | None
-    method: str
+    n_clusters: Clusters
+    method: str | Sequence[str]
     params: Mapping[str, Any] | None
     random_state: Any
     n_jobs: int | None
@@ -41,6 +41,8 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     result_: ConsensusResult
     members_: Ensemble
     labels_: Integers
+    confidence_: Floats
+    n_clusters_: int
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Computes the consensus.
@@ -51,18 +53,25 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             The features of the objects; or their labels, one column per clustering, where -1, None,
             NaN and the empty text are missing.
         y : ignored
-        sample_weight : (n,) array of numbers > 0, optional
-            Weights of the objects in the consensus; base clusterers do not see them.
+        sample_weight : (n,) array of numbers >= 0, optional
+            Weights of the objects in the consensus; base clusterers do not see them. Objects of weight
+            0 are left out of everything, ``members_`` and ``result_`` too; in ``labels_`` they have
+            the clusters of new objects, or -1 if a base clusterer cannot label new objects.
 
         Returns
         -------
         self
         """
+        _, index = aligned(X) if hasattr(X, "columns") else (None, None)
         X = self._validated(X, reset=True)
+        kept = None
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            sample_weight = weights(_check_sample_weight(sample_weight, X, dtype=np.float64), X.shape[0])
+            if not sample_weight.all():
+                kept = np.flatnonzero(sample_weight)
+                sample_weight = sample_weight[kept]
         seed = seed_of(self.random_state)
-        self.members_, made = self._make_members(X, seed)
+        self.members_, made, doubtful = self._make_members(X if kept is None else X[kept], seed)
         self.result_, messages, settled = combined(
             self.members_,
             method=self._method(),
@@ -72,15 +81,36 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
             call=f"{self!r}.fit(X)",
             made=made,
+            index=index if index is None or kept is None else index[kept],
         )
+        for message in doubtful:
+            warnings.warn(message, UserWarning, stacklevel=2)
         for message in messages:
             category = UserWarning if settled else ConvergenceWarning
             warnings.warn(message, category, stacklevel=2)
-        self.labels_ = self.result_.labels_
-        self._n_features_out = self.result_.n_clusters_
+        self.labels_, self.confidence_ = self.result_.labels_, self.result_.confidence_
+        self.n_clusters_ = self._n_features_out = self.result_.n_clusters_
+        if kept is not None:
+            self._label_the_others(X, kept)
         return self
 
-    def _method(self) -> str:
+    def _label_the_others(self, X: Any, kept: Integers) -> None:
+        """Gives the objects that were left out the clusters of new ones."""
+        others = np.setdiff1d(np.arange(X.shape[0]), kept)
+        labels, confidence = np.full(X.shape[0], -1, dtype=np.int64), np.zeros(X.shape[0])
+        labels[kept], confidence[kept] = self.labels_, self.confidence_
+        if self._labels_new():
+            labels[others] = self.result_.predict(self._members_of(X[others]), n_jobs=self.n_jobs)
+            support = self.result_.support(self._members_of(X[others]), n_jobs=self.n_jobs)
+            placed = labels[others] >= 0
+            confidence[others[placed]] = support[placed, labels[others[placed]]]
+        self.labels_, self.confidence_ = labels, confidence
+
+    def _labels_new(self) -> bool:
+        """Whether all members can label new objects."""
+        return True
+
+    def _method(self) -> str | Sequence[str]:
         """The method, for the members that were made."""
         return self.method
 
@@ -88,8 +118,10 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """``X`` as an array, once it is what the estimator takes."""
         raise NotImplementedError
 
-    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any] | None]:
-        """The clusterings to be combined, and how they were made, if they were."""
+    def _make_members(
+        self, X: Any, seed: int
+    ) -> tuple[Ensemble, dict[str, Any] | None, list[str]]:
+        """The clusterings to be combined, how they were made, if they were, and what looks wrong."""
         raise NotImplementedError
 
     def _members_of(self, X: Any) -> Ensemble | Builder:
@@ -136,11 +168,12 @@ class LabelConsensus(_Consensus):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default "auto"
+    n_clusters : int, (int, int), range or "auto", default "auto"
         The number of clusters; "auto" looks for it in the clusterings, unless the
-        method named finds its own.
-    method : str, default "auto"
-        The consensus method: see :func:`consilience.methods`.
+        method named finds its own. A pair (least, most) or a ``range`` says where to look.
+    method : str or list of str, default "auto"
+        The consensus method: see :func:`consilience.methods`. Of several, or "all", the one that agrees
+        most with the clusterings.
     params : mapping, optional
         Parameters of the method.
     random_state : int, RandomState, Generator or None
@@ -154,6 +187,10 @@ class LabelConsensus(_Consensus):
     ----------
     labels_ : (n,) array of int64
         The cluster of every object.
+    confidence_ : (n,) array of float
+        How sure each label is, in [0, 1].
+    n_clusters_ : int
+        The number of clusters.
     result_ : ConsensusResult
         Everything that is known about the consensus.
     members_ : Ensemble
@@ -173,9 +210,9 @@ class LabelConsensus(_Consensus):
 
     def __init__(
         self,
-        n_clusters: int | str | None = "auto",
+        n_clusters: Clusters = "auto",
         *,
-        method: str = "auto",
+        method: str | Sequence[str] = "auto",
         params: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -188,8 +225,10 @@ class LabelConsensus(_Consensus):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, None]:
-        return builder(X).finish(), None
+    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, None, list[str]]:
+        names = getattr(self, "feature_names_in_", None)
+        members = builder(X if names is None else dict(zip(names, X.T, strict=True))).finish()
+        return members, None, doubts(members)
 
     def _members_of(self, X: Any) -> Builder:
         return builder(X)
@@ -216,11 +255,12 @@ class ConsensusClustering(_Consensus):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default "auto"
+    n_clusters : int, (int, int), range or "auto", default "auto"
         The number of clusters; "auto" looks for it in the clusterings, unless the
-        method named finds its own.
-    method : str, default "auto"
-        The consensus method: see :func:`consilience.methods`.
+        method named finds its own. A pair (least, most) or a ``range`` says where to look.
+    method : str or list of str, default "auto"
+        The consensus method: see :func:`consilience.methods`. Of several, or "all", the one that agrees
+        most with the clusterings.
     n_members : int, optional
         How many clusterings are made; by default 50, of a committee 32, or 48 if ``n_clusters`` is
         "auto". Those of no use are left out: ``made_`` tells which.
@@ -251,6 +291,10 @@ class ConsensusClustering(_Consensus):
     ----------
     labels_ : (n,) array of int64
         The cluster of every object.
+    confidence_ : (n,) array of float
+        How sure each label is, in [0, 1].
+    n_clusters_ : int
+        The number of clusters.
     result_ : ConsensusResult
         Everything that is known about the consensus.
     members_ : Ensemble
@@ -273,9 +317,9 @@ class ConsensusClustering(_Consensus):
 
     def __init__(
         self,
-        n_clusters: int | str | None = "auto",
+        n_clusters: Clusters = "auto",
         *,
-        method: str = "auto",
+        method: str | Sequence[str] = "auto",
         n_members: int | None = None,
         scheme: str | None = None,
         base: Any = None,
@@ -315,10 +359,13 @@ class ConsensusClustering(_Consensus):
         tags.input_tags.sparse = self._takes_sparse()
         return tags
 
-    def _method(self) -> str:
+    def _method(self) -> str | Sequence[str]:
         # What "auto" stands for where members are of several kinds: see the command line's `run`.
-        several = scheme_of(self.scheme, self.base) == "committee"
+        several = self._scheme() == "committee"
         return "lwgp" if several and self.method == "auto" else self.method
+
+    def _scheme(self) -> str:
+        return scheme_of(self.scheme, self.base, span(self.base_n_clusters))
 
     def _ours(self) -> bool:
         """Whether members are made by clusterers of this package."""
@@ -326,17 +373,17 @@ class ConsensusClustering(_Consensus):
 
     def _takes_sparse(self) -> bool:
         if self._ours():
-            names = (str(self.base or "kmeans").replace("-", "_"), scheme_of(self.scheme, self.base))
+            names = (str(self.base or "kmeans").replace("-", "_"), self._scheme())
             if names[1] == "committee":
                 return self.kinds is None or "kmeans" in self.kinds
             return names[0] in ("kmeans", "minibatch_kmeans") or names[1] == "random-projection"
         given = self.base if isinstance(self.base, Sequence) else [self.base]
         return all(item == "kmeans" if isinstance(item, str) else takes_sparse(item) for item in given)
 
-    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any]]:
+    def _make_members(self, X: Any, seed: int) -> tuple[Ensemble, dict[str, Any], list[str]]:
         self._models: Models | list[Any]
         self.made_: list[dict[str, Any]] = []
-        scheme = scheme_of(self.scheme, self.base)
+        scheme = self._scheme()
         if self._ours():
             members, self._models = make_members(
                 table(X),
@@ -368,7 +415,11 @@ class ConsensusClustering(_Consensus):
             "scale": "none",
             "seats": self.made_,
             "features": X.shape[1],
-        }
+        }, []
+
+    def _labels_new(self) -> bool:
+        models = [] if isinstance(self._models, Models) else self._models
+        return all(isinstance(model, Models) or hasattr(model, "predict") for model in models)
 
     def _fitted(self, X: Any, rng: np.random.Generator) -> tuple[list[Any], list[Any]]:
         """Clones of the given clusterers, fitted, and the labels of each."""
@@ -411,7 +462,7 @@ class ConsensusClustering(_Consensus):
 
     def _vary(self, members: list[Any], n: int, rng: np.random.Generator) -> None:
         """Sets the number of clusters of every member as the scheme says."""
-        scheme = scheme_of(self.scheme, self.base).replace("-", "_")
+        scheme = self._scheme().replace("-", "_")
         if scheme not in ("random_k", "random_init"):
             raise ValueError(
                 "scheme must be random_k or random_init where base is a clusterer, got "

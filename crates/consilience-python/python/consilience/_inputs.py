@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -39,6 +41,13 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     Returns
     -------
     Ensemble
+        The index of a pandas table, or of several Series, becomes its ``ids``.
+
+    Warns
+    -----
+    UserWarning
+        If there are more clusterings than objects, or every object has a label of its own: the table
+        may be the other way round, or hold identifiers.
 
     Examples
     --------
@@ -49,14 +58,48 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     >>> e.member(1)
     array([ 0, -1,  1])
     """
-    made = labels if isinstance(labels, Ensemble) else builder(labels, missing).finish()
+    index = None
+    if isinstance(labels, Ensemble):
+        made = labels
+    else:
+        labels, index = aligned(labels)
+        made = builder(labels, missing).finish(None if index is None else [str(i) for i in index])
+        for message in doubts(made):
+            warnings.warn(message, UserWarning, stacklevel=2)
     if sample_weight is None:
         return made
-    return made.with_weights(weights(sample_weight, made.n_objects))
+    weight = weights(along(sample_weight, index, "sample_weight"), made.n_objects)
+    if not weight.all():
+        raise ValueError(
+            f"sample_weight, position {np.argmin(weight)}: an ensemble has no objects of weight 0; "
+            "consilience.consensus(..., sample_weight=...) leaves them out"
+        )
+    return made.with_weights(weight)
+
+
+def doubts(made: Ensemble) -> list[str]:
+    """What in a table of labels looks as if something else was meant."""
+    n, sizes = made.n_objects, made.sizes
+    if len(sizes) > n:
+        objects = "1 object" if n == 1 else f"{n} objects"
+        return [
+            f"labels holds {len(sizes)} clusterings of {objects}: arrays and tables have one row per "
+            "object and one column per clustering, lists one item per clustering; if yours is the "
+            "other way round, give labels.T"
+        ]
+    # Of very few objects each may well be a cluster.
+    own = [name for name, k in zip(made.names, sizes, strict=True) if k == n > 3]
+    if not own:
+        return []
+    names = ", ".join(f"`{name}`" for name in own[:5]) + (", ..." if len(own) > 5 else "")
+    return [
+        f"labels: every object has a label of its own in {names}, which looks like an identifier; leave "
+        "it out if it is no clustering"
+    ]
 
 
 def weights(sample_weight: Any, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The weights of n objects as an array."""
+    """The weights of n objects as an array; 0 for those to be left out."""
     try:
         array = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -65,12 +108,13 @@ def weights(sample_weight: Any, n: int) -> np.ndarray[Any, np.dtype[np.float64]]
         raise ValueError(f"sample_weight must have one dimension, got {array.ndim}")
     if len(array) != n:
         raise ValueError(f"sample_weight has {len(array)} entries, but there are {n} objects")
-    wrong = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if wrong.size:
         raise ValueError(
-            f"sample_weight, position {wrong[0]}: must be a finite number > 0, got "
-            f"{array[wrong[0]]:g}; leave out objects that are not to count"
+            f"sample_weight, position {wrong[0]}: must be a finite number >= 0, got {array[wrong[0]]:g}"
         )
+    if n and not array.any():
+        raise ValueError("sample_weight: all are 0, which leaves out every object")
     return np.ascontiguousarray(array)
 
 
@@ -130,18 +174,101 @@ def _compressed(X: Any) -> tuple[Any, ...]:
     )
 
 
+def aligned(labels: Any) -> tuple[Any, Any]:
+    """Clusterings with their objects in one order, and the pandas index that tells it, if any does.
+
+    An index that only counts from 0 tells nothing.
+    """
+    if _is_pandas(labels):
+        return labels, None if _only_counts(labels.index) else labels.index
+    if isinstance(labels, Mapping):
+        items, index = _in_one_order(labels)
+        return items, index
+    if _is_list(labels) or isinstance(labels, Iterator):
+        items, index = _in_one_order({str(i): item for i, item in enumerate(labels)})
+        return list(items.values()), index
+    return labels, None
+
+
+def along(values: Any, index: Any, what: str) -> Any:
+    """A pandas Series in the order of ``index``; other things as they are."""
+    if index is None or not _has_index(values):
+        return values
+    return _reordered(values, index, what, "the labels")
+
+
+def _in_one_order(items: Mapping[Any, Any]) -> tuple[dict[Any, Any], Any]:
+    indexed = {name: item for name, item in items.items() if _has_index(item)}
+    if not indexed:
+        return dict(items), None
+    first, leader = next(iter(indexed.items()))
+    by = f"member `{first}`"
+    found = {
+        name: _reordered(item, leader.index, f"labels: member `{name}`", by)
+        if name in indexed
+        else item
+        for name, item in items.items()
+    }
+    return found, None if _only_counts(leader.index) else leader.index
+
+
+def _reordered(values: Any, index: Any, what: str, by: str) -> Any:
+    """``values`` in the order of ``index``, if it is clear that they are about the same objects."""
+    own = values.index
+    counted = _only_counts(own), _only_counts(index)
+    if own.equals(index) or all(counted):
+        return values
+    # Where an index only counts, names cannot be told from positions.
+    if not any(counted) and own.is_unique and index.is_unique and len(own) == len(index):
+        if len(own.difference(index)) == 0:
+            return values.reindex(index)
+    raise ValueError(
+        f"{what} has another index than {by}: join them with pandas.concat([...], axis=1) if the "
+        "index names the objects, or give .to_numpy() of each if they stand in the same order"
+    )
+
+
+def _has_index(values: Any) -> bool:
+    """Whether this is a Series or DataFrame of pandas."""
+    return _package(values) == "pandas" and hasattr(values, "reindex") and hasattr(values, "index")
+
+
+def _only_counts(index: Any) -> bool:
+    """Whether an index is the one that pandas gives to a table without one."""
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+
+
+def _package(thing: Any) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
+def _refuse(labels: Any, what: str) -> None:
+    """Says what to do with things that are close to labels."""
+    if isinstance(labels, os.PathLike):
+        raise TypeError(f"{what} is a path: consilience.read(path) reads files")
+    if isinstance(labels, (set, frozenset)):
+        raise TypeError(f"{what} is a set, which has no order: give a list or an array")
+    if hasattr(labels, "tocsr"):
+        raise TypeError(f"{what} is sparse: labels are given as an array, .toarray()")
+    if _package(labels) == "polars" and type(labels).__name__ == "LazyFrame":
+        raise TypeError(f"{what} is a LazyFrame: give .collect()")
+
+
 def builder(labels: Any, missing: Any = MISSING) -> Builder:
     """A builder that holds the members of a label table."""
     into = Builder(_missing(missing))
+    _refuse(labels, "labels")
+    labels, _ = aligned(labels)
     if _is_pandas(labels):
         for name, column in labels.items():
             _add_series(into, str(name), column)
-    elif hasattr(labels, "__arrow_c_stream__"):
+    # An array may offer a stream of its elements, one after the other.
+    elif hasattr(labels, "__arrow_c_stream__") and not hasattr(labels, "dtype"):
         into.add_stream(labels)
     elif isinstance(labels, Mapping):
         for name, clustering in labels.items():
             _add(into, str(name), clustering)
-    elif _is_list(labels) or isinstance(labels, Iterator):
+    elif _is_list(labels):
         for i, clustering in enumerate(labels):
             if isinstance(clustering, (str, bytes, int, float)):
                 raise TypeError(
@@ -157,20 +284,17 @@ def builder(labels: Any, missing: Any = MISSING) -> Builder:
 def one(labels: Any, name: str, missing: Any = MISSING) -> Ensemble:
     """An ensemble of one hard clustering given as a 1-D array, list or series."""
     into = Builder(_missing(missing))
-    add_one(into, labels, name)
+    _add(into, name, labels, dimensions=(1,))
     return into.finish()
 
 
 def pair(a: Any, b: Any, missing: Any = MISSING) -> Ensemble:
     """An ensemble of two clusterings."""
     into = Builder(_missing(missing))
-    add_one(into, a, "a")
-    add_one(into, b, "b")
+    both, _ = _in_one_order({"a": a, "b": b})
+    for name, labels in both.items():
+        _add(into, name, labels, dimensions=(1,))
     return into.finish()
-
-
-def add_one(into: Builder, labels: Any, name: str) -> None:
-    _add(into, name, labels, dimensions=(1,))
 
 
 def _missing(missing: Any) -> Missing:
@@ -196,8 +320,7 @@ def _is_list(labels: Any) -> bool:
 
 
 def _is_pandas(labels: Any) -> bool:
-    module = type(labels).__module__.partition(".")[0]
-    return module == "pandas" and hasattr(labels, "columns")
+    return _package(labels) == "pandas" and hasattr(labels, "columns")
 
 
 def _as_array(labels: Any, what: str) -> np.ndarray[Any, Any]:
@@ -226,12 +349,13 @@ def _add_table(into: Builder, table: np.ndarray[Any, Any]) -> None:
 def _add(into: Builder, name: str, clustering: Any, dimensions: tuple[int, ...] = (1, 2)) -> None:
     """One clustering: labels (1-D), memberships (2-D), or a fitted clusterer that has labels."""
     clustering = getattr(clustering, "labels_", clustering)
-    if type(clustering).__module__.partition(".")[0] == "pandas" and hasattr(clustering, "dtype"):
+    _refuse(clustering, f"labels: member `{name}`")
+    if _package(clustering) == "pandas" and hasattr(clustering, "dtype"):
         _add_series(into, name, clustering)
         return
     if _is_list(clustering):
         array = _of_list(clustering)
-    elif type(clustering).__module__.partition(".")[0] == "polars":
+    elif _package(clustering) == "polars":
         array = clustering.to_numpy()
     else:
         array = _as_array(clustering, f"labels: member `{name}`")
@@ -300,7 +424,11 @@ def _add_column(into: Builder, name: str, column: np.ndarray[Any, Any]) -> None:
 
 
 def _add_series(into: Builder, name: str, column: Any) -> None:
-    """A column of pandas."""
+    """A column of pandas, or an array of its own such as Categorical."""
+    if not hasattr(column, "index"):
+        import pandas
+
+        column = pandas.Series(column)
     dtype = column.dtype
     if hasattr(dtype, "categories"):
         codes = np.asarray(column.cat.codes, dtype=np.int64)

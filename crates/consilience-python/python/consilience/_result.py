@@ -88,7 +88,11 @@ class ConsensusResult:
     params_ : dict
         The parameters in force.
     correspondence_ : list of (k_h, k) arrays, or None
-        For each member the shares of its clusters that go to the consensus clusters.
+        For each member the shares of its clusters that go to the consensus clusters; the rows are the
+        clusters that ``clusters_`` names.
+    leaderboard_ : list of dict, or None
+        Of several methods that were run side by side, the best first: ``method``, ``k``, ``anmi``,
+        ``agreement`` (with the answers of the others), or the ``problem`` that it had.
     objective_ : float or None
         The final value of the method's objective.
     trace_ : array
@@ -103,8 +107,6 @@ class ConsensusResult:
         Average normalised mutual information with the members.
     n_unique_ : int
         The number of distinct label tuples, on which the computation ran.
-    ids_ : list of str, or None
-        The names of the objects, where the clusterings were read with them.
     """
 
     def __init__(self, answer: dict[str, Any], *, copies: list[int] | None = None) -> None:
@@ -125,7 +127,10 @@ class ConsensusResult:
         self.stop_: str = answer["stop"]
         self.anmi_: float = answer["anmi"]
         self.n_unique_: int = len(self._profiles)
-        self.ids_: list[str] | None = answer["ids"]
+        board = answer["leaderboard"]
+        self.leaderboard_: list[dict[str, Any]] | None = (
+            None if board is None else json.loads(board)["methods"]
+        )
         first = self._first_copies()
         matrices = answer["correspondence"]
         self.correspondence_: list[Floats] | None = (
@@ -154,9 +159,30 @@ class ConsensusResult:
         names = self._profiles.names
         return [names[i] for i in self._first_copies()]
 
+    @property
+    def clusters_(self) -> list[list[str]]:
+        """For each clustering the names of its clusters, in the order of ``correspondence_``'s rows.
+
+        Examples
+        --------
+        >>> import consilience as co
+        >>> labels = {"site 1": ["x", "x", "y"], "site 2": [7, 5, 5]}
+        >>> co.consensus(labels, method="scec", n_clusters=2).clusters_
+        [['x', 'y'], ['7', '5']]
+        """
+        clusters = self._profiles.clusters
+        return [clusters[i] for i in self._first_copies()]
+
+    @cached_property
+    def ids_(self) -> list[str] | None:
+        """The names of the objects: their identifiers, or what the index of pandas calls them."""
+        ids: list[str] | None = self._answer["ids"]
+        index = self._answer["index"]
+        return [str(name) for name in index] if ids is None and index is not None else ids
+
     @cached_property
     def membership_(self) -> Floats | None:
-        """The soft consensus, (n, k), rows summing to 1, zeros where an object has no label.
+        """The soft consensus, (n, k), rows summing to 1; zeros where an object has no label or weight.
 
         None if the method has none.
         """
@@ -186,7 +212,7 @@ class ConsensusResult:
         -------
         array
             One row for each object of ``rows`` and one column for each object; NaN where an object
-            has no label at all.
+            has no label at all, or weight 0.
 
         Raises
         ------
@@ -245,6 +271,8 @@ class ConsensusResult:
         if not -n <= i < n:
             raise IndexError(f"there is no object {i}: there are {n}")
         label, profile = int(self.labels_[i]), int(self._map[i])
+        if profile < 0 <= label:
+            raise ValueError(f"object {i} has weight 0: no clustering voted about it")
         if profile < 0:
             nothing = tuple(Vote(name, None, None, ()) for name in self.members_)
             return Explanation(label, 0.0, nothing, (), None, 0.0)
@@ -360,7 +388,7 @@ class ConsensusResult:
 
     @cached_property
     def _verdict(self) -> list[tuple[str, str, str]]:
-        return _native.verdict(self._answer, circumstances())
+        return _native.verdict({**self._answer, "ids": self.ids_}, circumstances())
 
     def report(
         self,
@@ -398,8 +426,9 @@ class ConsensusResult:
         '<!DOCTYPE html>'
         """
         features = None if X is None else _features(X)
+        answer = {**self._answer, "ids": self.ids_}
         page = _native.report(
-            self._answer, json.dumps(self._record(title)), features, circumstances(n_jobs=n_jobs)
+            answer, json.dumps(self._record(title)), features, circumstances(n_jobs=n_jobs)
         )
         with whole_or_not_at_all(Path(path)) as file:
             file.write(page.encode())
@@ -432,28 +461,34 @@ class ConsensusResult:
     def to_frame(self) -> Any:
         """Labels, confidence and memberships as a pandas or polars frame, whichever is installed.
 
-        Where the objects have names, these come first, as column ``id``.
+        The index is that of the pandas table that was combined. Identifiers that were read from a file
+        come first, as column ``id``; so does the index in a polars frame.
         """
-        columns: dict[str, Any] = {} if self.ids_ is None else {"id": self.ids_}
+        index = self._answer["index"]
+        try:
+            import pandas
+        except ImportError:
+            pandas = None  # type: ignore[assignment]
+        named = self.ids_ is not None and (index is None or pandas is None)
+        columns: dict[str, Any] = {"id": self.ids_} if named else {}
         columns |= {"cluster": self.labels_, "confidence": self.confidence_}
         if self.membership_ is not None:
             for j in range(self.n_clusters_):
                 columns[f"membership_{j}"] = self.membership_[:, j]
+        if pandas is not None:
+            return pandas.DataFrame(columns, index=index)
         try:
-            import pandas
+            import polars
         except ImportError:
-            try:
-                import polars
-            except ImportError:
-                raise ImportError("to_frame needs pandas or polars: install one of them") from None
-            return polars.DataFrame(columns)
-        return pandas.DataFrame(columns)
+            raise ImportError("to_frame needs pandas or polars: install one of them") from None
+        return polars.DataFrame(columns)
 
     def save(self, path: str | Path) -> None:
         """Writes the whole result to a file, from which :func:`load` reads it.
 
         The file is a NumPy archive (``.npz``) of plain arrays and a description in JSON. It is
-        written under another name first, so that it is there whole or not at all.
+        written under another name first, so that it is there whole or not at all. An index of pandas
+        is kept as numbers or texts.
         """
         write(path, self._answer, self._copies)
 

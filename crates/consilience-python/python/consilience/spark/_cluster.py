@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from consilience._circumstances import Progress, circumstances, seed_of, whole
-from consilience._consensus import make_members, number_of
+from consilience._consensus import Clusters, make_members, number_of
 from consilience._inputs import table as as_table
 from consilience._native import Ensemble, Models
 from consilience.spark import _workers
@@ -78,9 +78,9 @@ def members(
     id: str | Sequence[str] | None = None,
     n_members: int = 50,
     base: str = "kmeans",
-    scheme: str = "random_k",
+    scheme: str | None = None,
     base_n_clusters: int | tuple[int, int] | None = None,
-    n_clusters: int | str | None = "auto",
+    n_clusters: Clusters = "auto",
     sample: int = 10**6,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -170,11 +170,11 @@ def cluster(
     weight: str | None = None,
     n_members: int = 50,
     base: str = "kmeans",
-    scheme: str = "random_k",
+    scheme: str | None = None,
     base_n_clusters: int | tuple[int, int] | None = None,
     sample: int = 10**6,
-    method: str = "auto",
-    n_clusters: int | str | None = "auto",
+    method: str | Sequence[str] = "auto",
+    n_clusters: Clusters = "auto",
     params: Mapping[str, Any] | None = None,
     max_profiles: int = MAX_PROFILES,
     random_state: Any = 0,

@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from pyspark.storagelevel import StorageLevel
 
 from consilience._circumstances import Progress, circumstances, whole
-from consilience._consensus import combined
+from consilience._consensus import Clusters, combined
 from consilience._inputs import MISSING, Missing, builder
 from consilience._inputs import table as as_table
 from consilience._inputs import _missing as missing_labels
@@ -137,8 +137,8 @@ def consensus(
     *,
     id: str | Sequence[str] | None = None,
     weight: str | None = None,
-    method: str = "auto",
-    n_clusters: int | str | None = "auto",
+    method: str | Sequence[str] = "auto",
+    n_clusters: Clusters = "auto",
     params: Mapping[str, Any] | None = None,
     clustering_weight: Any = None,
     missing: Any = MISSING,
