@@ -203,6 +203,14 @@ def test_anndata() -> None:
     assert "two" in other.obs and "two" not in adata.obs
     with pytest.raises(ValueError, match="louvain"):
         co.tl.consensus(adata, keys="louvain*")
+    with pytest.raises(ValueError, match="no column of obs matches leidn_1; there are leiden_0"):
+        co.tl.consensus(adata, keys=["leiden_0", "leidn_1"])
+    adata.obs["n_genes"] = RNG.permutation(80) + 500
+    with pytest.raises(ValueError, match="'n_genes' of obs has 80 different numbers.*astype"):
+        co.tl.consensus(adata, keys=["leiden_0", "n_genes"])
+    adata.obs["kmeans"] = TABLE[:, 0]
+    co.tl.consensus(adata, keys=["leiden_*", "kmeans"], n_clusters=(2, 4))
+    assert adata.uns["consensus"]["keys"][-1] == "kmeans"
 
 
 SOLVERS = {"cspa": "cspa", "hgpa": "hgpa", "mcla": "mcla", "hbgf": "hbgf", "nmf": "nmfc"}

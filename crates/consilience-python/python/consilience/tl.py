@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
+from consilience._consensus import Clusters
 from consilience._consensus import consensus as _consensus
 
 __all__ = ["consensus"]
@@ -17,8 +18,8 @@ def consensus(
     adata: Any,
     keys: str | Iterable[str] = "leiden_*",
     key_added: str = "consensus",
-    method: str = "auto",
-    n_clusters: int | str | None = "auto",
+    method: str | Sequence[str] = "auto",
+    n_clusters: Clusters = "auto",
     copy: bool = False,
     **arguments: Any,
 ) -> Any:
@@ -29,7 +30,9 @@ def consensus(
     adata : AnnData
         The annotated data.
     keys : str or iterable of str, default "leiden_*"
-        The columns of ``obs`` to combine; a text may be a pattern.
+        The columns of ``obs`` to combine; a text may be a pattern. Each must match something. Columns of
+        numbers with very many different values, such as counts of genes, are refused: make them
+        categorical if they are clusterings.
     key_added : str, default "consensus"
         Where the result goes: ``obs[key_added]`` (categorical), ``obs[key_added + "_confidence"]``
         and ``uns[key_added]`` (method, parameters, diagnostics).
@@ -50,14 +53,16 @@ def consensus(
     adata = adata.copy() if copy else adata
     patterns = [keys] if isinstance(keys, str) else list(keys)
     own = {key_added, f"{key_added}_confidence"}
-    columns = [
-        name
-        for name in adata.obs.columns
-        if name not in own and any(fnmatchcase(str(name), pattern) for pattern in patterns)
-    ]
-    if not columns:
-        there = ", ".join(map(str, adata.obs.columns)) or "none"
-        raise ValueError(f"keys: no column of obs matches {', '.join(patterns)}; there are {there}")
+    found: dict[Any, None] = {}
+    for pattern in patterns:
+        named = [name for name in adata.obs.columns if fnmatchcase(str(name), pattern)]
+        if not set(named) - own:
+            there = ", ".join(map(str, adata.obs.columns)) or "none"
+            raise ValueError(f"keys: no column of obs matches {pattern}; there are {there}")
+        found |= dict.fromkeys(name for name in named if name not in own)
+    columns = [name for name in adata.obs.columns if name in found]
+    for name in columns:
+        _refuse_measurements(adata.obs[name])
     result = _consensus(
         adata.obs[columns], method=method, n_clusters=n_clusters, **arguments
     )
@@ -78,3 +83,17 @@ def consensus(
         },
     }
     return adata if copy else None
+
+
+def _refuse_measurements(column: Any) -> None:
+    """Refuses numbers of which there are too many different ones for clusters."""
+    if getattr(column.dtype, "kind", "O") not in "iuf" or hasattr(column.dtype, "categories"):
+        return
+    different, n = column.nunique(), len(column)
+    # Scanpy's clusterings are categories; of a clustering in numbers most clusters have several cells.
+    if different > max(10, min(n / 4, 500)):
+        raise ValueError(
+            f"keys: column {column.name!r} of obs has {different} different numbers for {n} cells, which "
+            "looks like measurements; if it is a clustering, make it categorical: "
+            f"adata.obs[{column.name!r}] = adata.obs[{column.name!r}].astype('category')"
+        )
