@@ -92,7 +92,7 @@ def methods(options):
             features, classes = shuffled(options.data, name, folder)
             k, n = len(set(classes)), len(classes)
             pool = folder / "pool.csv"
-            run(program, "generate", features, "--drop", "label", "--size", 100, "--as-features",
+            run(program, "generate", "--force", features, "--drop", "label", "--size", 100, "--as-features",
                 "--base-k", f"2..{math.isqrt(n)}", "-o", pool)
             with open(pool, newline="") as file:
                 header, *rows = list(csv.reader(file))
@@ -106,11 +106,11 @@ def methods(options):
                       ([i, *(row[c] for c in columns)] for i, row in enumerate(rows)))
                 common = (members, "--id", "id", "--k", k, "--seed", draw)
                 everyone = folder / "all.csv"
-                run(program, "combine", *common, "--method", ",".join(names), "--all-labels",
+                run(program, "combine", "--force", *common, "--method", ",".join(names), "--all-labels",
                     everyone, "-o", folder / "best.csv")
                 for method, score in scores(program, everyone, folder / "truth.csv").items():
                     found.setdefault(method, []).append(score)
-                run(program, "combine", *common, "-o", folder / "auto.csv")
+                run(program, "combine", "--force", *common, "-o", folder / "auto.csv")
                 auto = scores(program, folder / "auto.csv", folder / "truth.csv")
                 found.setdefault("auto", []).append(next(iter(auto.values())))
                 own = scores(program, members, folder / "truth.csv").values()
@@ -147,7 +147,7 @@ RULES = ["dominating eigenvalues", "longest lifetime", "fewest undecided pairs",
 def criteria_of(program, features, folder, *more):
     # Members first: the combination of saved members is what is told as JSON.
     ensemble = folder / "ensemble.parquet"
-    run(program, "generate", features, "--as-features", "-o", ensemble, *more)
+    run(program, "generate", "--force", features, "--as-features", "-o", ensemble, *more)
     told = json.loads(run(program, "combine", ensemble, "--k", "auto", "--json", *more[-2:]))
     return told["k_criteria"]
 
@@ -257,7 +257,7 @@ def confidence(options):
             folder = Path(folder)
             features, classes = shuffled(options.data, name, folder)
             k = len(set(classes))
-            run(options.program, "generate", features, "--drop", "label", "--size", 50, "--as-features",
+            run(options.program, "generate", "--force", features, "--drop", "label", "--size", 50, "--as-features",
                 "-o", folder / "members.csv")
             with open(folder / "members.csv", newline="") as file:
                 header, *rows = list(csv.reader(file))
@@ -266,7 +266,7 @@ def confidence(options):
             def combined(columns, file):
                 write(folder / "some.csv", ["id", *(header[c] for c in columns)],
                       ([i, *(row[c] for c in columns)] for i, row in enumerate(rows)))
-                run(options.program, "combine", folder / "some.csv", "--id", "id", "--k", k, "-o", file)
+                run(options.program, "combine", "--force", folder / "some.csv", "--id", "id", "--k", k, "-o", file)
                 with open(file, newline="") as told:
                     told = list(csv.DictReader(told))
                 return [row["cluster"] for row in told], [float(row["confidence"]) for row in told]

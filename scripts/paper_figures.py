@@ -50,14 +50,14 @@ class Bench:
         """The summary of one `consilience run`."""
         out = self.scratch / name
         words = ["run", self.data / f"{name}.csv.gz", "--truth", "label", "--scale", "none"]
-        words += ["--seed", seed, "--fresh", "--json", "-o", out, *options]
+        words += ["--seed", seed, "--fresh", "--force", "--json", "-o", out, *options]
         return json.loads(self.call(*words))
 
     def combine(self, name, seed, *options):
         """The labels of another method on the members that `run` made last, and the summary."""
         out = self.scratch / f"{name}.csv"
         words = ["combine", self.scratch / name / "ensemble.parquet", "--seed", seed]
-        return out, json.loads(self.call(*words, "--json", "-o", out, *options))
+        return out, json.loads(self.call(*words, "--force", "--json", "-o", out, *options))
 
     def score(self, labels, name):
         """All scores of `labels` against the classes, NMI over the larger entropy among them."""

@@ -15,7 +15,7 @@ use super::values::{
 /// See the whole pipeline work on data that is inside the program
 ///
 /// Clusters the data many times, combines the clusterings, compares the result with the known classes,
-/// and writes a folder `consilience-demo` with everything `run` writes. No files are needed.
+/// and writes a folder with everything `run` writes. No files are needed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -29,10 +29,9 @@ pub(crate) struct DemoArgs {
     #[arg(value_name = "NAME", default_value = "iris", value_parser = dataset_names())]
     pub name: String,
 
-    /// The folder to write to
-    #[arg(short, long, value_name = "DIR", default_value = "consilience-demo",
-          value_hint = ValueHint::DirPath)]
-    pub output: PathBuf,
+    /// The folder to write to [default: consilience-demo, for another data set consilience-demo-NAME]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
 
     /// Replace another result, or other files of the same names, in the folder
     #[arg(long)]
@@ -128,6 +127,10 @@ pub(crate) struct GenerateArgs {
     /// Where the ensemble goes: one row per object, one column per clustering
     #[arg(short, long, value_name = "ENSEMBLE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
+
+    /// Replace the file if it is there already
+    #[arg(long)]
+    pub force: bool,
 
     #[command(flatten)]
     pub ensemble: EnsembleArgs,

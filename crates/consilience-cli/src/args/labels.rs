@@ -118,7 +118,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub save: Option<PathBuf>,
 
-    /// Replace another result, or other files of the same names, in the folder of --save
+    /// Replace files that are there already, and another result in the folder of --save
     #[arg(long)]
     pub force: bool,
 

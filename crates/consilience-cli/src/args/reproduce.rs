@@ -56,6 +56,10 @@ pub(crate) struct ReproduceArgs {
           value_hint = ValueHint::DirPath)]
     pub(crate) output: PathBuf,
 
+    /// Replace files of the same names in the folder that are of something else
+    #[arg(long)]
+    pub(crate) force: bool,
+
     /// Start over instead of going on from an interrupted run
     #[arg(long)]
     pub(crate) fresh: bool,

@@ -27,6 +27,10 @@ pub(crate) struct ReportArgs {
     /// Where the page goes [default: report.html in the folder]
     #[arg(short, long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Replace the file if it is there already
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Tell why objects are in their clusters: who voted for what
@@ -116,4 +120,8 @@ pub(crate) struct AssignArgs {
     /// Where the clusters go [default: CSV on stdout]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Replace the file if it is there already
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
 }

@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
     let target = match &args.output {
         Some(path) => {
-            check_output("-o", path, &args.files)?;
+            check_output("-o", path, &args.files, args.force)?;
             Some(Target::table(path)?)
         }
         None if common.json => None,

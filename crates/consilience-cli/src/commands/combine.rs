@@ -19,8 +19,8 @@ use serde_json::json;
 
 use super::add::Base;
 use super::earlier::{EarlierFile, consensus_inputs, write_moved};
-use super::files::{check_output, described, described_as, file_name, given};
-use super::folder::{FILES, MOVED, OPTIONAL, RECORD, refuse_replacing, remove_others};
+use super::files::{check_output, described, described_as, file_name, given, refuse_input};
+use super::folder::{FILES, MOVED, OPTIONAL, Written, files_in, remove_others};
 use super::saved::names;
 use super::source::Source;
 use super::tables::{Results, kept, write_labels};
@@ -79,7 +79,15 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
             let asked = (&asked_for.command, &asked_for.inputs, asked_for.seed);
             (&record.command, &record.inputs, record.seed) == asked
         };
-        refuse_replacing(dir, same, outputs.force || kept(earlier.as_ref(), dir).is_some())?;
+        let written = Written {
+            weighted: options.weights.is_some(),
+            convergence: false,
+            aligned: earlier.is_some(),
+            board: request.is_several(),
+        };
+        if !outputs.force {
+            written.refuse_replacing(dir, same, kept(earlier.as_ref(), dir).is_some())?;
+        }
     }
 
     signals::computing();
@@ -106,10 +114,10 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         saved = targets.save(&answer, ids, earlier.as_ref(), &record, &page, &session)?;
     }
     // Only an earlier result is cleared away: other files in the folder are the user's.
-    let earlier_result = outputs.save.as_ref().filter(|dir| dir.join(RECORD).exists());
+    let before = outputs.save.as_deref().map_or_else(Vec::new, files_in);
     targets.write(&answer, ids, &page, &session)?;
-    if let Some(dir) = earlier_result {
-        remove_others(dir, &saved);
+    if let Some(dir) = &outputs.save {
+        remove_others(dir, &before, &saved);
     }
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
@@ -224,6 +232,7 @@ fn refuse_among_rows(args: &CombineArgs) -> anyhow::Result<()> {
 /// Who writes where, so that no two results go to one place.
 struct Claims<'a> {
     inputs: &'a [PathBuf],
+    force: bool,
     taken: Vec<(&'static str, &'a Path)>,
     stage: Stage,
 }
@@ -236,7 +245,7 @@ impl<'a> Claims<'a> {
         path: Option<&'a Path>,
     ) -> anyhow::Result<Option<Target>> {
         let Some(path) = path else { return Ok(None) };
-        check_output(option, path, self.inputs)?;
+        check_output(option, path, self.inputs, self.force)?;
         if let Some((other, _)) = self.taken.iter().find(|(_, earlier)| *earlier == path) {
             let file = if is_stdout(path) { "stdout".into() } else { path.to_string_lossy() };
             return Err(usage(format!(
@@ -289,10 +298,11 @@ impl Targets {
                 return Err(usage(format!("--save {} is a file: give a folder", dir.display())));
             }
             for name in FILES.iter().chain(&OPTIONAL) {
-                check_output("--save", &dir.join(name), inputs)?;
+                refuse_input("--save", &dir.join(name), inputs)?;
             }
         }
-        let mut claims = Claims { inputs, taken: Vec::new(), stage: Stage::default() };
+        let (taken, stage) = (Vec::new(), Stage::default());
+        let mut claims = Claims { inputs, force: args.force, taken, stage };
         let printed = args.output.is_none() && args.save.is_none() && !json;
         if json {
             claims.taken.push(("--json", Path::new("-")));
@@ -410,7 +420,7 @@ impl Targets {
 /// Where the page goes.
 fn page_target(outputs: &OutputArgs, inputs: &[PathBuf]) -> anyhow::Result<Option<Target>> {
     let Some(path) = &outputs.report else { return Ok(None) };
-    check_output("--report", path, inputs)?;
+    check_output("--report", path, inputs, outputs.force)?;
     if is_stdout(path) || outputs.output.as_ref() == Some(path) {
         return Err(usage("--report needs a file of its own, such as report.html"));
     }

@@ -44,7 +44,12 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     let treatment = Treatment::parse_from(options.split_whitespace());
     let request = asked::request(&treatment.consensus, Offers::default())?;
     let recipe = making::recipe(&treatment.ensemble, treatment.consensus.k.exactly())?;
-    let dir = args.output.as_path();
+    // A second data set does not get in the way of the first.
+    let own = match info.name {
+        "iris" => "consilience-demo".to_owned(),
+        other => format!("consilience-demo-{other}"),
+    };
+    let dir = args.output.as_deref().unwrap_or(Path::new(&own));
 
     let session = Session::new(common);
     let data = (info.make)(&session.run);

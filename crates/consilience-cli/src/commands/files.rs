@@ -51,8 +51,26 @@ pub(super) fn recorded(path: &Path, with_folder: bool) -> String {
     parts[from..].join("/")
 }
 
+/// Refuses to write over what is read, and over another file unless `force`.
+pub(super) fn check_output(
+    option: &str,
+    path: &Path,
+    inputs: &[PathBuf],
+    force: bool,
+) -> anyhow::Result<()> {
+    refuse_input(option, path, inputs)?;
+    // Pipes and devices are there to be written to.
+    if path.is_file() && !force {
+        return Err(usage(format!(
+            "{option} {} is there already: give another name, or --force to replace it",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses to write over what is read.
-pub(super) fn check_output(option: &str, path: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
+pub(super) fn refuse_input(option: &str, path: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let output = real(path);
     let replaced = output.is_some() && inputs.iter().any(|input| real(input) == output);

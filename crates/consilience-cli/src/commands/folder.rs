@@ -52,29 +52,69 @@ pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
     Record::parse(&text).ok_or_else(|| refused("is no result"))
 }
 
-/// Refuses to write over files that are in `dir` already: of an earlier result or of somebody else.
-/// The `same` result may be made again.
-pub(super) fn refuse_replacing(
-    dir: &Path,
-    same: impl Fn(&Record) -> bool,
-    force: bool,
-) -> anyhow::Result<()> {
-    let mut paths = FILES.iter().map(|name| dir.join(name));
-    let Some(path) = paths.find(|path| path.exists()).filter(|_| !force) else { return Ok(()) };
-    match record_of(dir) {
-        Ok(record) if same(&record) => Ok(()),
-        earlier => Err(usage(format!(
+/// A result that is about to be written, and which of the files that only some results have it may
+/// have.
+pub(super) struct Written {
+    pub(super) weighted: bool,
+    pub(super) convergence: bool,
+    pub(super) aligned: bool,
+    pub(super) board: bool,
+}
+
+impl Written {
+    /// What a result had that was recorded.
+    fn of(record: &Record) -> Self {
+        let Record { data, consensus, .. } = record;
+        Written {
+            weighted: data.weighted,
+            convergence: consensus.diagnostics.contains_key("convergence"),
+            aligned: consensus.aligned.is_some(),
+            board: consensus.leaderboard.is_some(),
+        }
+    }
+
+    /// The names of its files.
+    fn files(&self) -> Vec<&'static str> {
+        let optional = [
+            (self.weighted, &[WEIGHTS][..]),
+            (self.convergence, &[CONVERGENCE]),
+            (self.aligned, &[MOVED, EARLIER]),
+            (self.board, &BOARD),
+        ];
+        let optional = optional.into_iter().filter(|(has, _)| *has).flat_map(|(_, names)| names);
+        FILES.iter().chain(optional).copied().collect()
+    }
+
+    /// Refuses to write it over files that are in `dir` already: of an earlier result, unless that is
+    /// the `same` or `followed` by this one, or of somebody else.
+    pub(super) fn refuse_replacing(
+        &self,
+        dir: &Path,
+        same: impl Fn(&Record) -> bool,
+        followed: bool,
+    ) -> anyhow::Result<()> {
+        let earlier = record_of(dir).ok();
+        let own = earlier.as_ref().map_or_else(Vec::new, |record| Written::of(record).files());
+        let mut there = self.files().into_iter().filter(|name| dir.join(name).exists());
+        let may = followed || earlier.as_ref().is_some_and(same);
+        let Some(name) = there.find(|name| !(may && own.contains(name))) else { return Ok(()) };
+        Err(usage(format!(
             "{} is there already, {}: give another folder, or --force to replace it",
-            path.display(),
-            if earlier.is_ok() { "from an earlier result" } else { "from something else" }
-        ))),
+            dir.join(name).display(),
+            if own.contains(&name) { "from an earlier result" } else { "from something else" }
+        )))
     }
 }
 
-/// Removes what an earlier result in the folder had and the new one, of these files, has not.
-pub(super) fn remove_others(dir: &Path, files: &[&str]) {
-    for name in OPTIONAL.iter().filter(|name| !files.contains(name)) {
-        // Most folders have none.
+/// The files of the result that is in the folder, if there is one.
+pub(super) fn files_in(dir: &Path) -> Vec<&'static str> {
+    record_of(dir).map_or_else(|_| Vec::new(), |record| Written::of(&record).files())
+}
+
+/// Removes `before`, the files of an earlier result in the folder, that are not among those `now`.
+pub(super) fn remove_others(dir: &Path, before: &[&str], now: &[&str]) {
+    for name in before.iter().filter(|name| !now.contains(name)) {
+        // Not every result has the file of the one before it.
         let _ = fs::remove_file(dir.join(name));
     }
 }

@@ -16,7 +16,7 @@ use crate::{output, signals};
 
 pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
     let recipe = making::recipe(&args.ensemble, None)?;
-    check_output("-o", &args.output, std::slice::from_ref(&args.data))?;
+    check_output("-o", &args.output, std::slice::from_ref(&args.data), args.force)?;
     if common.json && args.output == Path::new("-") {
         return Err(usage("-o - and --json both go to stdout: give -o a file"));
     }

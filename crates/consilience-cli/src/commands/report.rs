@@ -13,8 +13,11 @@ use crate::session::Session;
 
 pub(super) fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<()> {
     let folder = folder_of(&args.result);
-    let output = args.output.clone().unwrap_or_else(|| folder.join(PAGE));
-    check_output("-o", &output, &[folder.join(RECORD), folder.join(LABELS)])?;
+    let own = folder.join(PAGE);
+    let output = args.output.clone().unwrap_or_else(|| own.clone());
+    // The page of the result may be made anew.
+    let force = args.force || output == own;
+    check_output("-o", &output, &[folder.join(RECORD), folder.join(LABELS)], force)?;
     let target = Target::new(&output)?;
     let session = Session::new(common);
     let saved = Saved::read(&args.result, &session)?;

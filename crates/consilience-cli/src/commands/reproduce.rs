@@ -10,11 +10,14 @@ use crate::args::{Common, ReproduceArgs};
 use crate::errors::usage;
 use crate::output;
 use crate::reproduce::{
-    Experiment, Journal, Protocol, Scope, Table, csv, experiments, judge, markdown, page, run_all,
-    statements_markdown,
+    Experiment, JOURNAL, Journal, Protocol, Scope, Table, csv, experiments, judge, markdown, page,
+    run_all, statements_markdown,
 };
 use crate::session::Session;
 use crate::signals;
+
+/// The files that are written.
+const FILES: [&str; 4] = ["tables.md", "cells.csv", "result.json", "index.html"];
 
 pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
     let chosen = chosen(args)?;
@@ -33,6 +36,15 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
         runs: args.runs,
         data: args.data.as_deref(),
     };
+    // What a folder with a journal holds is of an earlier command, which this one goes on from.
+    let ours = args.output.join(JOURNAL).exists();
+    let foreign = FILES.iter().map(|name| args.output.join(name)).find(|path| path.exists());
+    if let Some(path) = foreign.filter(|_| !ours && !args.force) {
+        return Err(usage(format!(
+            "{} is there already, from something else: give another folder, or --force to replace it",
+            path.display()
+        )));
+    }
     let session = Session::new(common);
     let clock = Instant::now();
     signals::computing();
@@ -59,13 +71,8 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
         "statements": judged,
         "left_out": missing,
     });
-    let files = [
-        ("tables.md", text.clone()),
-        ("cells.csv", csv(&tables)),
-        ("result.json", format!("{all:#}\n")),
-        ("index.html", page(&tables, &judged)),
-    ];
-    for (name, content) in &files {
+    let contents = [text.clone(), csv(&tables), format!("{all:#}\n"), page(&tables, &judged)];
+    for (name, content) in FILES.iter().zip(&contents) {
         write_text(&Target::new(args.output.join(name))?, content)?;
     }
     if session.json {
@@ -77,7 +84,7 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
         output::counted(tables.len(), "table"),
         journal.seconds(),
         args.output.display(),
-        files.map(|(name, _)| name).join(", ")
+        FILES.join(", ")
     ))
 }
 

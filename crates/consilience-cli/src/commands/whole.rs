@@ -17,7 +17,7 @@ use consilience_report::Subject;
 use serde_json::{Value, json};
 
 use super::earlier::EarlierFile;
-use super::folder::{RECORD, refuse_replacing, remove_others};
+use super::folder::{Written, files_in, remove_others};
 use super::saved::names;
 use super::store::{MemberStore, fingerprint};
 use super::tables::{Results, kept};
@@ -79,7 +79,15 @@ impl Job<'_> {
             let asked = (&self.command, &self.inputs, session.run.seed());
             (&record.command, &record.inputs, record.seed) == asked
         };
-        refuse_replacing(dir, same, force || kept(self.earlier.as_ref(), dir).is_some())?;
+        let written = Written {
+            weighted: self.weights.is_some(),
+            convergence: self.convergence,
+            aligned: self.earlier.is_some(),
+            board: self.request.is_several(),
+        };
+        if !force {
+            written.refuse_replacing(dir, same, kept(self.earlier.as_ref(), dir).is_some())?;
+        }
         signals::computing();
         fs::create_dir_all(dir)
             .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
@@ -169,14 +177,12 @@ impl Job<'_> {
 
 /// Moves the files from `aside` to the folder of results; what earlier results had besides goes.
 fn put_in_place(aside: &Path, dir: &Path, files: &[&str]) -> anyhow::Result<()> {
-    let of_earlier = dir.join(RECORD).exists();
+    let before = files_in(dir);
     for name in files {
         fs::rename(aside.join(name), dir.join(name))
             .with_context(|| format!("{} cannot be written", dir.join(name).display()))?;
     }
-    if of_earlier {
-        remove_others(dir, files);
-    }
+    remove_others(dir, &before, files);
     Ok(())
 }
 

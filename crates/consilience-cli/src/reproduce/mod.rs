@@ -15,6 +15,6 @@ pub(crate) mod tables;
 
 pub(crate) use experiment::{Experiment, Protocol, experiments};
 pub(crate) use page::page;
-pub(crate) use runner::{Journal, Scope, run_all};
+pub(crate) use runner::{JOURNAL, Journal, Scope, run_all};
 pub(crate) use statements::{judge, statements_markdown};
 pub(crate) use tables::{Table, csv, markdown};

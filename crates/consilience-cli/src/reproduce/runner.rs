@@ -57,6 +57,9 @@ pub(crate) struct Done {
     pub(crate) seconds: f64,
 }
 
+/// The file of finished runs in a folder.
+pub(crate) const JOURNAL: &str = "cells.jsonl";
+
 /// Finished runs of methods, also those of earlier commands, in a file that only grows.
 pub(crate) struct Journal {
     done: Mutex<BTreeMap<String, Done>>,
@@ -74,7 +77,7 @@ struct Line {
 impl Journal {
     /// Opens the journal in `folder`, with what is in it unless `fresh`.
     pub(crate) fn open(folder: &Path, fresh: bool) -> anyhow::Result<Self> {
-        let path = folder.join("cells.jsonl");
+        let path = folder.join(JOURNAL);
         let shown = path.display().to_string();
         fs::create_dir_all(folder)
             .with_context(|| format!("{} cannot be created", folder.display()))?;

@@ -81,7 +81,7 @@ fn new_tuples_go_to_the_nearest() {
     assert!(found[3].starts_with(&format!("q2,{},", cluster_of("p2"))), "{found:?}");
     assert_eq!(found[4..], ["q3,,,none", "q4,,,none"]);
     // The same in words, and from a pipe without identifiers.
-    let output = run(folder.path(), &["assign", "out", "new.csv", "-o", "found.csv"]);
+    let output = run(folder.path(), &["assign", "out", "new.csv", "-o", "found.csv", "--force"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("clustering `d` never gave `d9` before: missing for 1 object"), "{said}");
     fs::write(folder.path().join("bare.csv"), "a,b,c,d\na1,b1,c1,d1\n").unwrap();
@@ -116,7 +116,8 @@ fn soft_members_are_assigned_too() {
     assert_eq!(told(&output)["exact"], 20);
     // One of the two, and not one of its rows: the nearest by distance of memberships.
     fs::write(folder.path().join("new.csv"), "m:1,m:0\n0.05,0.95\n0.95,0.05\n").unwrap();
-    let output = run(folder.path(), &["assign", "out", "new.csv", "--json", "-o", "f.csv"]);
+    let output =
+        run(folder.path(), &["assign", "out", "new.csv", "--json", "-o", "f.csv", "--force"]);
     assert_eq!(told(&output)["nearest"], 2);
     let (known, found) =
         (lines(&folder.path().join("out/labels.csv")), lines(&folder.path().join("f.csv")));

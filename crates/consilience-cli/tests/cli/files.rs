@@ -37,6 +37,62 @@ fn a_place_without_permission_is_refused_before_anything_is_computed() {
     }
 }
 
+#[test]
+fn files_that_are_there_are_replaced_only_by_force() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("labels.csv"), labels(30)).unwrap();
+    fs::write(folder.path().join("data.csv"), groups(30)).unwrap();
+    let save = run(folder.path(), &["combine", "labels.csv", "--k", "2", "--save", "saved"]);
+    assert!(save.status.success());
+    fs::create_dir(folder.path().join("own")).unwrap();
+    let combine = ["combine", "labels.csv", "--method", "scec", "--k", "2"];
+    let several = ["combine", "labels.csv", "--method", "scec,hbgf", "--k", "2", "-o", "-"];
+    let cases: [(&[&str], &[&str], &str); 13] = [
+        (&combine, &["-o", "own/mine.csv"], "own/mine.csv"),
+        (&combine, &["--membership", "own/mine.csv"], "own/mine.csv"),
+        (&combine, &["--correspondence", "own/mine.csv"], "own/mine.csv"),
+        (&combine, &["--coassociation", "own/mine.npy"], "own/mine.npy"),
+        (&combine, &["--report", "own/mine.html"], "own/mine.html"),
+        (
+            &combine[..2],
+            &["--method", "lwea", "--k", "2", "--dendrogram", "own/mine.csv"],
+            "own/mine.csv",
+        ),
+        (&combine, &["--align-to", "saved", "-o", "own/new.csv"], "own/moved.csv"),
+        (&several, &["--leaderboard", "own/mine.csv"], "own/mine.csv"),
+        (&several, &["--all-labels", "own/mine.csv"], "own/mine.csv"),
+        (
+            &["generate", "data.csv", "--drop", "name,kind", "--size", "2"],
+            &["-o", "own/mine.csv"],
+            "own/mine.csv",
+        ),
+        (&["assign", "saved", "labels.csv"], &["-o", "own/mine.csv"], "own/mine.csv"),
+        (&["report", "saved"], &["-o", "own/mine.html"], "own/mine.html"),
+        (
+            &["reproduce", "000-t02", "--runs", "1", "--methods", "scec"],
+            &["-o", "own"],
+            "own/tables.md",
+        ),
+    ];
+    for (command, output, replaced) in cases {
+        let path = folder.path().join(replaced);
+        fs::write(&path, "mine").unwrap();
+        let arguments = [command, output].concat();
+        let refused = run(folder.path(), &arguments);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(&format!("{replaced} is there already")), "{said}");
+        assert!(said.contains("--force"), "{said}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine", "{arguments:?}");
+        let forced = run(folder.path(), &[&arguments[..], &["--force"]].concat());
+        assert!(forced.status.success(), "{}", String::from_utf8_lossy(&forced.stderr));
+        assert_ne!(fs::read(&path).unwrap(), b"mine", "{arguments:?}");
+        fs::remove_file(&path).unwrap();
+    }
+    // The page of a result is made again without further ado.
+    assert!(run(folder.path(), &["report", "saved"]).status.success());
+}
+
 /// Linux has a device that is always full.
 #[cfg(target_os = "linux")]
 #[test]

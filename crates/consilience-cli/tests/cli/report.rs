@@ -40,7 +40,7 @@ fn a_page_made_again_has_the_same_bytes() {
             run(folder.path(), &[&["run", "data.csv", "--force"], &OPTIONS[..], more].concat());
         assert!(output.status.success(), "{}", shown(&output));
         let first = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
-        let output = run(folder.path(), &["report", "out", "-o", "again.html"]);
+        let output = run(folder.path(), &["report", "out", "-o", "again.html", "--force"]);
         assert!(output.status.success(), "{}", shown(&output));
         let again = fs::read_to_string(folder.path().join("again.html")).unwrap();
         assert!(first == again, "{more:?}");

@@ -77,10 +77,13 @@ fn any_split_into_files_gives_the_bytes_of_one_file() {
     for (cuts, options) in cuts.iter().zip(options) {
         split(folder.path(), 300, cuts, 20);
         for output in ["one.csv", "one.parquet"] {
-            done(folder.path(), &[&["combine", "whole.parquet", "-o", output], options].concat());
+            done(
+                folder.path(),
+                &[&["combine", "whole.parquet", "--force", "-o", output], options].concat(),
+            );
         }
         for (threads, output) in [("1", "many.csv"), ("2", "many.parquet")] {
-            let many = ["combine", "parts", "--threads", threads, "-o", output];
+            let many = ["combine", "parts", "--force", "--threads", threads, "-o", output];
             let said = done(folder.path(), &[&many[..], options].concat());
             let files = cuts.len() + 1;
             let told =
@@ -101,8 +104,11 @@ fn a_small_ceiling_sends_rows_to_disk_and_changes_nothing() {
     let folder = tempdir().unwrap();
     split(folder.path(), 20_000, &[7000, 13_000], 60);
     let drop = ["--drop", "who,w", "--method", "best-member"];
-    done(folder.path(), &[&["combine", "whole.parquet", "-o", "one.csv"], &drop[..]].concat());
-    let spill = ["combine", "parts", "-o", "many.csv", "--memory", "2MB", "--json"];
+    done(
+        folder.path(),
+        &[&["combine", "whole.parquet", "--force", "-o", "one.csv"], &drop[..]].concat(),
+    );
+    let spill = ["combine", "parts", "--force", "-o", "many.csv", "--memory", "2MB", "--json"];
     let output = run(folder.path(), &[&spill[..], &drop].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -122,7 +128,7 @@ fn what_files_are_to_one_another_is_said() {
     write(&folder.path().join("b.parquet"), 40..100, 20);
     write(&folder.path().join("c.parquet"), 0..60, 20);
     let combine = |arguments: &[&str]| {
-        let all = [&["combine", "-o", "out.csv", "--drop", "w"], arguments].concat();
+        let all = [&["combine", "--force", "-o", "out.csv", "--drop", "w"], arguments].concat();
         done(folder.path(), &all)
     };
     let lines = || fs::read_to_string(folder.path().join("out.csv")).unwrap().lines().count() - 1;
@@ -170,7 +176,8 @@ fn rows_are_saved_repeated_and_explained_like_one_file() {
     let said =
         done(folder.path(), &with(&combine, &["parts", "--align-to", "one", "-o", "again.csv"]));
     assert!(said.contains("rows of one table"), "{said}");
-    let started = ["parts", "--init", "one/labels.csv", "--method", "scec", "-o", "again.csv"];
+    let started =
+        ["parts", "--init", "one/labels.csv", "--method", "scec", "--force", "-o", "again.csv"];
     done(folder.path(), &with(&combine, &started));
 }
 

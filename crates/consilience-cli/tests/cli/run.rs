@@ -448,3 +448,48 @@ fn other_results_and_foreign_files_are_not_replaced() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// Files that only some results have are as much the user's as the others.
+#[test]
+fn files_that_only_some_results_have_are_not_replaced_either() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(60)).unwrap();
+    let options = ["run", "data.csv", "--id", "name", "--drop", "kind", "--size", "3", "-o", "out"];
+    let with = |more: &[&str]| run(folder.path(), &[&options[..], more].concat());
+    let own = |name: &str| fs::write(folder.path().join("out").join(name), "mine").unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    own("leaderboard.csv");
+    let several = ["--k", "3", "--method", "hbgf,scec"];
+    let said = String::from_utf8_lossy(&with(&several).stderr).into_owned();
+    assert!(said.contains("out/leaderboard.csv is there already, from something else"), "{said}");
+    // One that has no such file leaves it alone, also when it is made again or replaced.
+    own("moved.csv");
+    for more in [&["--k", "3"][..], &["--k", "3"], &["--k", "2", "--force"]] {
+        let output = with(more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for name in ["leaderboard.csv", "moved.csv"] {
+        assert_eq!(fs::read_to_string(folder.path().join("out").join(name)).unwrap(), "mine");
+    }
+    let said =
+        String::from_utf8_lossy(&with(&["--k", "3", "--align-to", "out"]).stderr).into_owned();
+    assert!(said.contains("out/moved.csv is there already, from something else"), "{said}");
+    let output = with(&[&several[..], &["--force"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(with(&["--k", "2", "--force"]).status.success());
+    let left = names(&folder.path().join("out"));
+    assert!(!left.contains(&"leaderboard.csv".to_owned()), "that of the result before: {left:?}");
+}
+
+#[test]
+fn every_data_set_of_the_demo_has_its_folder() {
+    let folder = tempdir().unwrap();
+    for arguments in [&["demo"][..], &["demo"], &["demo", "half-rings"]] {
+        let output = run(folder.path(), arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let there = |name: &str| folder.path().join(name).join("result.json").exists();
+    assert!(there("consilience-demo") && there("consilience-demo-half-rings"));
+    let refused = run(folder.path(), &["demo", "half-rings", "-o", "consilience-demo"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
