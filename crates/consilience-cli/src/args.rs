@@ -89,7 +89,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "SIZE", help_heading = COMMON, value_parser = parse_size)]
     pub memory: Option<u64>,
 
-    /// Print one line of JSON on stdout instead of text
+    /// Print one line of JSON on stdout instead of text, also of errors
     #[arg(long, global = true, help_heading = COMMON)]
     pub json: bool,
 

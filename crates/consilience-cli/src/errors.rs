@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use clap::builder::styling::{AnsiColor, Style};
 use consilience::Asked;
 use consilience_io::InputError;
+use serde_json::json;
 use strsim::osa_distance;
 
-use crate::output::named;
+use crate::output::{self, named};
 use consilience_io::OutputError;
 
 /// How the program ends; scripts rely on the numbers.
@@ -25,6 +26,19 @@ pub(crate) enum Exit {
     Refused = 4,
     /// The user pressed Ctrl-C.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// What the number stands for.
+    fn name(self) -> &'static str {
+        match self {
+            Exit::Failed => "failed",
+            Exit::Usage => "usage",
+            Exit::Data => "data",
+            Exit::Refused => "memory",
+            Exit::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// An error that knows how the program should end because of it.
@@ -57,8 +71,16 @@ pub(crate) fn failed(message: impl Into<String>) -> anyhow::Error {
     Ending { exit: Exit::Failed, message: message.into() }.into()
 }
 
-/// Says what went wrong and how the program ends.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+/// What the parser of the command line said, without its usage and colours.
+pub(crate) fn misunderstood(error: &clap::Error) -> anyhow::Error {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+    usage(text.trim_start_matches("error: "))
+}
+
+/// Says what went wrong, with `json` also as the one line of stdout, and how the program ends.
+pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     let Some(exit) = exit_of(error) else {
         return ExitCode::SUCCESS;
     };
@@ -72,6 +94,11 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     };
     let meant = error.chain().find_map(suggestion);
     let meant = meant.map_or(String::new(), |name| format!("; did you mean `{}`?", named(&name)));
+    if json && !output::has_told() {
+        let told = json!({ "kind": exit.name(), "exit_code": exit as u8, "message": text.clone() + &meant });
+        // The same is said on stderr.
+        let _ = output::json(&json!({ "schema": 1, "error": told }));
+    }
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     // Nobody is left to hear of it if stderr is gone too.
     let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {text}{meant}");

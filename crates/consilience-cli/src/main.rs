@@ -22,8 +22,15 @@ use clap::Parser;
 fn main() -> ExitCode {
     consilience_io::hide_reader_panics();
     consilience_io::spell_by(args::spelled);
-    match commands::run(args::Cli::parse()) {
+    // Also where the command cannot be understood, which then says so as JSON.
+    let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    let done = match args::Cli::try_parse() {
+        Ok(cli) => commands::run(cli),
+        Err(error) if json && error.use_stderr() => Err(errors::misunderstood(&error)),
+        Err(error) => error.exit(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => errors::report(&error),
+        Err(error) => errors::report(&error, json),
     }
 }

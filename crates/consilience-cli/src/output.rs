@@ -1,6 +1,7 @@
 //! What is said on stdout and stderr, and how numbers and tables look there.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{CellAlignment, Table, presets};
 use consilience::Run;
@@ -10,9 +11,18 @@ pub(crate) use consilience::words::{count, counted, listed, named};
 
 use consilience_io::{Cells, Target, write_table};
 
+/// Whether the line of JSON has been printed.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
 /// Prints `json` as the one line that is the whole of stdout.
 pub(crate) fn json(json: &Value) -> anyhow::Result<()> {
+    TOLD.store(true, Ordering::Relaxed);
     text(&json.to_string())
+}
+
+/// Whether [`json`] has been called: what else there is to say goes to stderr only.
+pub(crate) fn has_told() -> bool {
+    TOLD.load(Ordering::Relaxed)
 }
 
 /// Prints `text` and a line end to stdout.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::{run, table};
@@ -99,6 +100,11 @@ const CASES: &[(&str, i32, &[&str])] = &[
     ("combine labels.csv -o no/out.csv", 1, &["no/out.csv cannot be written", "no folder"]),
     ("combine labels.csv -o out.doc", 2, &["out.doc", "ending", ".csv"]),
     ("combine labels.csv -o - --json", 2, &["-o and --json both go to stdout"]),
+    ("combine empty.csv --json", 3, &["empty.csv is empty"]),
+    ("combine labels.csv --method scce --k 2 --json", 2, &["did you mean `scec`?"]),
+    ("combine labels.csv --memory 1B --json", 4, &["memory"]),
+    ("combine labels.csv --k many --json", 2, &["'many'", "a range such as 2..10"]),
+    ("combine labels.csv --methd scec --json", 2, &["'--methd'", "'--method'"]),
     ("combine labels.csv --coassociation c.csv", 2, &["c.csv", ".npy or .parquet"]),
     ("combine labels.csv --memory lots", 2, &["--memory", "8GiB"]),
     ("combine labels.csv --threads 0", 2, &["--threads", "from 1 on"]),
@@ -183,7 +189,14 @@ fn every_case_is_refused_with_its_reason_and_nothing_is_written() {
         expect(format!("exit code {got:?}, not {code}"), got == Some(*code));
         expect("no `error:`".to_owned(), text.starts_with("error: "));
         expect("a backtrace".to_owned(), !text.contains("panicked"));
-        expect("something on stdout".to_owned(), output.stdout.is_empty());
+        if arguments.contains(&"--json") {
+            let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            let said = format!("error: {}\n", told["error"]["message"].as_str().unwrap_or(""));
+            expect(format!("another error on stdout: {told}"), said == text);
+            expect("another code".to_owned(), told["error"]["exit_code"] == *code);
+        } else {
+            expect("something on stdout".to_owned(), output.stdout.is_empty());
+        }
         for reason in *reasons {
             expect(format!("`{reason}` is not said"), text.contains(reason));
         }

@@ -64,6 +64,7 @@ fn rules(folder: &Path, files: &[String], options: &[&str]) -> (Option<i32>, Vec
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let output = run(folder, &[&["check", "--json"], &names[..], options].concat());
+    // One line: that something looks wrong is told by `clean` and the exit code.
     let json: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", shown(&output)));
     let findings = json["findings"].as_array().unwrap();
