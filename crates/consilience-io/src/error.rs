@@ -1,6 +1,7 @@
 //! What can be wrong with a file that is read: what, where, and what to do.
 
 use crate::spelling::Setting;
+use consilience::words::counted;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -30,160 +31,227 @@ impl fmt::Display for Place {
 ///
 /// [`Library`](Self::Library) also carries a raised cancel flag and a refusal for memory, which are
 /// not the data's fault: see [`library`](Self::library).
-#[derive(Debug, PartialEq, thiserror::Error)]
-// What a variant and its fields are is said by its message.
+#[derive(Debug, PartialEq)]
+// What a variant and its fields are is said by its message, in `parts`.
 #[allow(missing_docs)]
 pub enum InputError {
-    #[error("{file} cannot be read: {problem}; check the path and its permissions")]
     Unreadable { file: String, problem: String },
-
-    #[error("{file} is a directory, not a file: name a table inside it")]
     Directory { file: String },
-
-    #[error(
-        "{file}: the ending does not say what kind of file this is; use {}",
-        super::Format::ENDINGS
-    )]
     UnknownEnding { file: String },
-
-    #[error("{file} is damaged: {problem}; make or copy the file again")]
     Damaged { file: String, problem: String },
-
-    #[error("{file}: {problem}; {hint}")]
     Unsupported { file: String, problem: String, hint: String },
-
-    #[error("{file} is empty: it needs at least one row")]
     Empty { file: String },
-
-    #[error("{file} has a header but no rows; if line 1 is data, give {}", Setting::NoHeader)]
     HeaderOnly { file: String },
-
-    #[error(
-        "{file} has no columns left to read: all are named by {}, {}, {} or {}",
-        Setting::Id,
-        Setting::Truth,
-        Setting::Weights,
-        Setting::Drop
-    )]
     NoColumns { file: String },
-
-    #[error(
-        "{file}, line {line}: {found} field{}, but {expected} are expected; mend the line, or quote \
-         cells that contain the separator {separator}",
-        if *found == 1 { "" } else { "s" }
-    )]
     Ragged { file: String, line: usize, found: usize, expected: usize, separator: String },
-
-    #[error("{file}, line {line}: a quote opens here and never closes; close or remove it")]
     OpenQuote { file: String, line: usize },
-
-    #[error("{file}, {place}: the bytes are not UTF-8 text; save the file as UTF-8")]
     NotUtf8 { file: String, place: Place },
-
-    #[error("{file}, {place}, column `{column}`: `{value}` is not a number; {hint}")]
     NotANumber { file: String, place: Place, column: String, value: String, hint: String },
-
-    #[error("{file}: {} columns hold text: {listed}; {hint}", count)]
     TextColumns { file: String, count: usize, listed: String, hint: String },
-
-    #[error(
-        "{file}, {place}, column `{column}`: {value} is not a finite number; correct or drop it"
-    )]
     NotFinite { file: String, place: Place, column: String, value: f64 },
-
-    #[error(
-        "{file}, {place}, column `{column}`: {value:e} is too large: a feature must be of magnitude at \
-         most 1e150; correct it, or leave the column out with {}",
-        Setting::DropThis(column)
-    )]
     TooLarge { file: String, place: Place, column: String, value: f64 },
-
-    #[error(
-        "{file}, {place}, column `{column}`: the value is missing; fill it in, leave the row out, \
-         or give {}",
-        Setting::Impute
-    )]
     MissingValue { file: String, place: Place, column: String },
-
-    #[error(
-        "{file}, column `{column}`: every value is missing; leave it out with {}",
-        Setting::DropThis(column)
-    )]
     AllMissing { file: String, column: String },
-
-    #[error("{file} has no column `{name}` ({option}); it has {known}")]
     NoSuchColumn { file: String, option: Setting<'static>, name: String, known: String },
-
-    #[error("{file}: two columns are called `{name}` (the {first}. and the {second}.); rename one")]
     DuplicateColumn { file: String, name: String, first: usize, second: usize },
-
-    #[error("column `{name}` ({}) is in none of the files; they have {known}", Setting::Drop)]
     NothingToDrop { name: String, known: String },
-
-    #[error("{file}, {place}, column `{column}`: the identifier is missing; every row needs one")]
     MissingId { file: String, place: Place, column: String },
-
-    #[error(
-        "{file}: `{id}` in column `{column}` stands in {first} and again in {second}; identifiers must differ"
-    )]
     DuplicateId { file: String, column: String, id: String, first: Place, second: Place },
-
-    #[error(
-        "`{id}` in column `{column}` stands in {}, {}, and again in {}, {}; identifiers must differ",
-        files[0], rows[0], files[1], rows[1]
-    )]
     RepeatedId { column: String, id: String, files: Box<[String; 2]>, rows: [Place; 2] },
-
-    #[error(
-        "temporary files in {folder} fail: {problem}; make room there, name another folder by TMPDIR, \
-         or raise {}",
-        Setting::Memory
-    )]
     Temporary { folder: String, problem: String },
-
-    #[error(
-        "{first} has {first_rows} rows, but {second} has {second_rows}; name the column of \
-         identifiers ({}) to join them by it",
-        Setting::Id
-    )]
     RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
-
-    #[error("{file}: {problem} for {count} of the objects, the first `{first}`; {hint}")]
     Unmatched { file: String, problem: String, count: usize, first: String, hint: String },
-
-    #[error("{file}, {place}, clustering `{member}`: {problem}")]
-    Membership { file: String, place: Place, member: String, problem: String },
-
-    #[error(
-        "{file}, {place}, column `{column}`: a weight must be a finite number > 0, got {value}"
-    )]
+    Membership { file: String, place: Place, member: String, problem: String, hint: String },
     Weight { file: String, place: Place, column: String, value: f64 },
-
-    #[error(
-        "`{name}` ({option}) is neither a column of the tables nor a file; the columns are {known}"
-    )]
     ColumnOrFile { option: Setting<'static>, name: String, known: String },
-
-    #[error(
-        "{file}, {place}, column `{column}`: `{value}` is a measurement, not a cluster label; if \
-         this is a table of features, {} was meant; if not, leave the column out \
-         with {}",
-        Setting::Cluster,
-        Setting::DropThis(column)
-    )]
     MeantRun { file: String, place: Place, column: String, value: String },
-
-    #[error(
-        "{file} holds clusterings, not features ({evidence}): {} was meant; {hint}",
-        Setting::Combine
-    )]
     MeantCombine { file: String, evidence: String, hint: String },
+    Library(consilience::Error),
+}
 
-    #[error(transparent)]
-    Library(#[from] consilience::Error),
+/// What is wrong, and what to do about it.
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputError::Library(error) => error.fmt(f),
+            _ => {
+                let (problem, fix) = self.parts();
+                write!(f, "{problem}; {fix}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InputError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.library().and_then(std::error::Error::source)
+    }
+}
+
+impl From<consilience::Error> for InputError {
+    fn from(error: consilience::Error) -> Self {
+        InputError::Library(error)
+    }
 }
 
 impl InputError {
+    /// What is wrong, and what to do about it.
+    pub fn parts(&self) -> (String, String) {
+        const DIFFER: &str = "identifiers must differ";
+        match self {
+            InputError::Unreadable { file, problem } => (
+                format!("{file} cannot be read: {problem}"),
+                "check the path and its permissions".to_owned(),
+            ),
+            InputError::Directory { file } => {
+                (format!("{file} is a directory, not a file"), "name a table inside it".to_owned())
+            }
+            InputError::UnknownEnding { file } => (
+                format!("{file}: the ending does not say what kind of file this is"),
+                format!("use {}", super::Format::ENDINGS),
+            ),
+            InputError::Damaged { file, problem } => {
+                (format!("{file} is damaged: {problem}"), "make or copy the file again".to_owned())
+            }
+            InputError::Unsupported { file, problem, hint } => {
+                (format!("{file}: {problem}"), hint.clone())
+            }
+            InputError::Empty { file } => {
+                (format!("{file} is empty"), "it needs at least one row".to_owned())
+            }
+            InputError::HeaderOnly { file } => (
+                format!("{file} has a header but no rows"),
+                format!("if line 1 is data, give {}", Setting::NoHeader),
+            ),
+            InputError::NoColumns { file } => (
+                format!("{file} has no columns left to read"),
+                format!(
+                    "all are named by {}, {}, {} or {}",
+                    Setting::Id,
+                    Setting::Truth,
+                    Setting::Weights,
+                    Setting::Drop
+                ),
+            ),
+            InputError::Ragged { file, line, found, expected, separator } => (
+                format!(
+                    "{file}, line {line}: {}, but {expected} are expected",
+                    counted(*found, "field")
+                ),
+                format!("mend the line, or quote cells that contain the separator {separator}"),
+            ),
+            InputError::OpenQuote { file, line } => (
+                format!("{file}, line {line}: a quote opens here and never closes"),
+                "close or remove it".to_owned(),
+            ),
+            InputError::NotUtf8 { file, place } => (
+                format!("{file}, {place}: the bytes are not UTF-8 text"),
+                "save the file as UTF-8".to_owned(),
+            ),
+            InputError::NotANumber { file, place, column, value, hint } => (
+                format!("{file}, {place}, column `{column}`: `{value}` is not a number"),
+                hint.clone(),
+            ),
+            InputError::TextColumns { file, count, listed, hint } => {
+                (format!("{file}: {count} columns hold text: {listed}"), hint.clone())
+            }
+            InputError::NotFinite { file, place, column, value } => (
+                format!("{file}, {place}, column `{column}`: {value} is not a finite number"),
+                "correct or drop it".to_owned(),
+            ),
+            InputError::TooLarge { file, place, column, value } => (
+                format!(
+                    "{file}, {place}, column `{column}`: {value:e} is too large: a feature must be of \
+                     magnitude at most 1e150"
+                ),
+                format!("correct it, or leave the column out with {}", Setting::DropThis(column)),
+            ),
+            InputError::MissingValue { file, place, column } => (
+                format!("{file}, {place}, column `{column}`: the value is missing"),
+                format!("fill it in, leave the row out, or give {}", Setting::Impute),
+            ),
+            InputError::AllMissing { file, column } => (
+                format!("{file}, column `{column}`: every value is missing"),
+                format!("leave it out with {}", Setting::DropThis(column)),
+            ),
+            InputError::NoSuchColumn { file, option, name, known } => {
+                (format!("{file} has no column `{name}` ({option})"), format!("it has {known}"))
+            }
+            InputError::DuplicateColumn { file, name, first, second } => (
+                format!("{file}: two columns are called `{name}` (the {first}. and the {second}.)"),
+                "rename one".to_owned(),
+            ),
+            InputError::NothingToDrop { name, known } => (
+                format!("column `{name}` ({}) is in none of the files", Setting::Drop),
+                format!("they have {known}"),
+            ),
+            InputError::MissingId { file, place, column } => (
+                format!("{file}, {place}, column `{column}`: the identifier is missing"),
+                "every row needs one".to_owned(),
+            ),
+            InputError::DuplicateId { file, column, id, first, second } => (
+                format!(
+                    "{file}: `{id}` in column `{column}` stands in {first} and again in {second}"
+                ),
+                DIFFER.to_owned(),
+            ),
+            InputError::RepeatedId { column, id, files, rows } => (
+                format!(
+                    "`{id}` in column `{column}` stands in {}, {}, and again in {}, {}",
+                    files[0], rows[0], files[1], rows[1]
+                ),
+                DIFFER.to_owned(),
+            ),
+            InputError::Temporary { folder, problem } => (
+                format!("temporary files in {folder} fail: {problem}"),
+                format!(
+                    "make room there, name another folder by TMPDIR, or raise {}",
+                    Setting::Memory
+                ),
+            ),
+            InputError::RowCounts { first, first_rows, second, second_rows } => (
+                format!(
+                    "{first} has {}, but {second} has {second_rows}",
+                    counted(*first_rows, "row")
+                ),
+                format!("name the column of identifiers ({}) to join them by it", Setting::Id),
+            ),
+            InputError::Unmatched { file, problem, count, first, hint } => (
+                format!("{file}: {problem} for {count} of the objects, the first `{first}`"),
+                hint.clone(),
+            ),
+            InputError::Membership { file, place, member, problem, hint } => {
+                (format!("{file}, {place}, clustering `{member}`: {problem}"), hint.clone())
+            }
+            InputError::Weight { file, place, column, value } => (
+                format!(
+                    "{file}, {place}, column `{column}`: a weight must be a finite number > 0, got \
+                     {value}"
+                ),
+                "correct it".to_owned(),
+            ),
+            InputError::ColumnOrFile { option, name, known } => (
+                format!("`{name}` ({option}) is neither a column of the tables nor a file"),
+                format!("the columns are {known}"),
+            ),
+            InputError::MeantRun { file, place, column, value } => (
+                format!(
+                    "{file}, {place}, column `{column}`: `{value}` is a measurement, not a cluster label"
+                ),
+                format!(
+                    "if this is a table of features, {} was meant; if not, leave the column out with {}",
+                    Setting::Cluster,
+                    Setting::DropThis(column)
+                ),
+            ),
+            InputError::MeantCombine { file, evidence, hint } => (
+                format!("{file} holds clusterings, not features ({evidence})"),
+                format!("{} was meant; {hint}", Setting::Combine),
+            ),
+            InputError::Library(error) => (error.to_string(), "mend the file".to_owned()),
+        }
+    }
+
     /// The library's error inside, if it is one: cancelling and memory have exit codes of their own.
     pub fn library(&self) -> Option<&consilience::Error> {
         match self {

@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(table.weights, Some(vec![2.0, 0.5]));
         assert_eq!(
             read("x,w,y\n1,2,3\n4,0,6\n", &options).unwrap_err(),
-            "t.csv, line 3, column `w`: a weight must be a finite number > 0, got 0"
+            "t.csv, line 3, column `w`: a weight must be a finite number > 0, got 0; correct it"
         );
     }
 
@@ -455,7 +455,7 @@ mod tests {
             (
                 "x,y\n1,2\n",
                 named("x", "y", &[]),
-                "t.csv has no columns left to read: all are named by id, truth, weights or \
+                "t.csv has no columns left to read; all are named by id, truth, weights or \
                  drop",
             ),
             (
@@ -473,7 +473,7 @@ mod tests {
                 "a,b\nT cell,low\nB cell,low\nT cell,high\nT cell,low\n",
                 plain.clone(),
                 "t.csv holds clusterings, not features (2 of 2 columns are text from few values, \
-                 such as `T cell` in column `a`): combining clusterings was meant; if there are \
+                 such as `T cell` in column `a`); combining clusterings was meant; if there are \
                  features too, name the other columns by id, truth or drop",
             ),
         ];

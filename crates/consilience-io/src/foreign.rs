@@ -193,7 +193,7 @@ fn arrays_of_text_hold_labels_but_no_features() {
         assert_eq!(
             features("t.npy", array).unwrap_err(),
             "t.npy holds clusterings, not features (2 of 2 columns are text from few values, such \
-             as `B` in column `c0`): combining clusterings was meant; if there are features too, \
+             as `B` in column `c0`); combining clusterings was meant; if there are features too, \
              name the other columns by id, truth or drop"
         );
     }

@@ -255,8 +255,8 @@ mod tests {
                 "t.mtx: a `hermitian` matrix is not read; write it as `matrix coordinate real \
                  general`",
             ),
-            (HEAD.to_owned(), "t.mtx is empty: it needs at least one row"),
-            (after("0 3 0\n"), "t.mtx is empty: it needs at least one row"),
+            (HEAD.to_owned(), "t.mtx is empty; it needs at least one row"),
+            (after("0 3 0\n"), "t.mtx is empty; it needs at least one row"),
             (
                 after("2 2\n"),
                 "t.mtx is damaged: in line 4 the numbers of rows, columns and entries are \

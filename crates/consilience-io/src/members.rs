@@ -193,24 +193,21 @@ fn check_memberships(
         }
         let odd = row.iter().position(|&m| !m.is_finite() || m < 0.0);
         let sum: f64 = row.iter().sum();
-        let problem = if let Some(j) = odd {
+        let (problem, hint) = if let Some(j) = odd {
             let cluster = &clusters[j];
             if row[j].is_nan() {
-                format!(
-                    "the membership in cluster `{cluster}` is missing; fill it in, or empty all"
-                )
+                let problem = format!("the membership in cluster `{cluster}` is missing");
+                (problem, "fill it in, or empty all".to_owned())
             } else {
-                format!(
-                    "the membership in cluster `{cluster}` must be a number >= 0, got {}",
-                    row[j]
-                )
+                let problem = format!("the membership in cluster `{cluster}` is {}", row[j]);
+                (problem, "it must be a number >= 0".to_owned())
             }
         } else if (sum - 1.0).abs() > slack {
-            format!(
-                "memberships must sum to 1, they sum to {sum}; if `{member}:{}` is a column of \
-                 labels, rename it without the colon",
+            let hint = format!(
+                "if `{member}:{}` is a column of labels, rename it without the colon",
                 clusters[0]
-            )
+            );
+            (format!("memberships must sum to 1, they sum to {sum}"), hint)
         } else {
             if (sum - 1.0).abs() > MEMBERSHIP_TOLERANCE {
                 row.iter_mut().for_each(|m| *m /= sum);
@@ -223,6 +220,7 @@ fn check_memberships(
             place: table.place(i),
             member: member.to_owned(),
             problem,
+            hint,
         });
     }
     if rounded > 0 {

@@ -5,6 +5,7 @@ use std::path::Path;
 use consilience::Run;
 
 use super::error::Result;
+use super::parse::with_point;
 use super::table::{Column, Plan, Role};
 use super::{ReadOptions, read_table};
 
@@ -53,7 +54,7 @@ impl Plan for All {
     }
 }
 
-/// Reads a table of any kind as texts.
+/// Reads a table of any kind as texts; decimals have a point, however they are written.
 pub fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTable> {
     let mut table = read_table(path, options, &All, run)?;
     let mut columns = Vec::with_capacity(table.names.len());
@@ -62,7 +63,14 @@ pub fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTabl
             continue;
         }
         let labels = table.take_labels(j);
-        let values = labels.names.list.clone();
+        let mut values = labels.names.list.clone();
+        if options.decimal_comma {
+            values.iter_mut().for_each(|value| {
+                if let Some(point) = with_point(value) {
+                    *value = point.into_owned();
+                }
+            });
+        }
         let member = labels.finish(table.names[j].clone())?;
         let cells = member.labels().iter().collect();
         columns.push(RawColumn { name: table.names[j].clone(), values, cells });

@@ -304,8 +304,8 @@ mod tests {
     fn what_is_no_text_is_refused() {
         let error =
             |bytes: &[u8]| read_as(bytes, Role::Labels, &ReadOptions::default()).unwrap_err();
-        assert_eq!(error(b""), "t.csv is empty: it needs at least one row");
-        assert_eq!(error(b" \n\r\n"), "t.csv is empty: it needs at least one row");
+        assert_eq!(error(b""), "t.csv is empty; it needs at least one row");
+        assert_eq!(error(b" \n\r\n"), "t.csv is empty; it needs at least one row");
         assert!(error(b"a,b\n").starts_with("t.csv has a header but no rows"));
         assert_eq!(
             error(b"a,b\n1,2\n3,\xe9\n"),

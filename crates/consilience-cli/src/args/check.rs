@@ -65,3 +65,13 @@ pub(crate) enum Kind {
     /// Clusterings, for `combine` and `score`
     Clusterings,
 }
+
+impl Kind {
+    /// As it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Features => "features",
+            Kind::Clusterings => "clusterings",
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! `consilience check FILE...`: what looks wrong before a run, each with what to do.
 
-use consilience_io::{ReadOptions, read_raw};
+use consilience_io::{RawTable, ReadOptions, read_raw};
 use serde_json::json;
 
 use super::suspicions::{Finding, across, of_table};
-use crate::args::{CheckArgs, Common};
+use crate::args::{CheckArgs, Common, Kind};
 use crate::errors::data;
 use crate::output;
 use crate::session::Session;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
         ..ReadOptions::default()
     };
     let mut findings = Vec::new();
-    let mut tables = Vec::new();
+    let (mut tables, mut kinds) = (Vec::new(), Vec::new());
     for path in &args.files {
         match read_raw(path, &options, &session.run) {
             Ok(mut table) => {
@@ -30,7 +30,9 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
                     dropped.contains(&name.as_str()) || args.truth.as_ref() == Some(name)
                 };
                 table.columns.retain(|column| !unused(&column.name));
-                findings.extend(of_table(&table, args.id.as_deref(), args.kind));
+                let (kind, found) = of_table(&table, args.id.as_deref(), args.kind);
+                findings.extend(found);
+                kinds.push(kind);
                 tables.push(table);
             }
             // Cancelling and memory are nobody's mistake.
@@ -43,11 +45,22 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
     let files = output::counted(args.files.len(), "file");
     if session.json {
         let told: Vec<_> = findings.iter().map(Finding::told).collect();
-        output::json(&json!({ "schema": 1, "clean": told.is_empty(), "findings": told }))?;
-    } else if findings.is_empty() {
-        output::text(&format!("nothing looks wrong in {files}"))?;
+        let tables = tables.iter().zip(&kinds).map(|(table, kind)| {
+            json!({ "file": table.file, "kind": kind.name(), "assumed": args.kind.is_none(), "rows": table.rows })
+        });
+        output::json(&json!({
+            "schema": 1,
+            "clean": told.is_empty(),
+            "tables": tables.collect::<Vec<_>>(),
+            "findings": told,
+        }))?;
     } else {
-        let lines: Vec<String> = findings.iter().map(Finding::shown).collect();
+        let assumed = tables.iter().zip(&kinds).filter(|_| args.kind.is_none());
+        let mut lines: Vec<String> = assumed.map(|(table, kind)| taken_for(table, *kind)).collect();
+        lines.extend(findings.iter().map(Finding::shown));
+        if findings.is_empty() {
+            lines.push(format!("nothing looks wrong in {files}"));
+        }
         output::text(&lines.join("\n"))?;
     }
     match findings.len() {
@@ -55,4 +68,15 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
         1 => Err(data(format!("1 thing looks wrong in {files}"))),
         some => Err(data(format!("{some} things look wrong in {files}"))),
     }
+}
+
+/// What a table was taken for, as nobody said it.
+fn taken_for(table: &RawTable, kind: Kind) -> String {
+    let other = match kind {
+        Kind::Features => Kind::Clusterings,
+        Kind::Clusterings => Kind::Features,
+    };
+    let rows = output::counted(table.rows, "row");
+    let (file, kind, other) = (&table.file, kind.name(), other.name());
+    format!("{file}: taken for a table of {kind}, {rows}; if it holds {other}, give --as {other}")
 }

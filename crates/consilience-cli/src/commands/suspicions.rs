@@ -26,14 +26,8 @@ impl Finding {
 
     /// A file that cannot be read; the error says what to do.
     pub(super) fn unreadable(path: &Path, error: &InputError) -> Self {
-        let text = error.to_string();
-        let (problem, fix) = text.split_once("; ").unwrap_or((&text, "mend the file"));
-        Finding {
-            rule: "unreadable",
-            file: path.display().to_string(),
-            problem: problem.to_owned(),
-            fix: fix.to_owned(),
-        }
+        let (problem, fix) = error.parts();
+        Finding { rule: "unreadable", file: path.display().to_string(), problem, fix }
     }
 
     pub(super) fn told(&self) -> Value {
@@ -55,6 +49,18 @@ fn quoted(column: &RawColumn) -> String {
 
 fn is_number(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// The number that a text is, also one whose decimals are written with a comma.
+fn number(text: &str) -> Option<f64> {
+    let point = text.replacen(',', ".", 1);
+    text.parse().or_else(|_| point.parse()).ok().filter(|x: &f64| !x.is_nan())
+}
+
+/// Whether most values are meant as numbers, whatever else is wrong with them.
+fn is_numberlike(column: &RawColumn) -> bool {
+    let numbers = column.values.iter().filter(|value| number(value).is_some()).count();
+    numbers > 0 && 2 * numbers >= column.values.len()
 }
 
 /// Whether all values are numbers.
@@ -98,22 +104,37 @@ fn is_distinct(column: &RawColumn) -> bool {
     column.values.len() == column.cells.len() && column.missing() == 0
 }
 
+/// Whether texts tell rows apart, most of them at least.
+fn identifies(column: &RawColumn) -> bool {
+    let (values, labelled) = (column.values.len(), column.cells.len() - column.missing());
+    let most =
+        if is_id_name(&column.name) { 3 * values >= labelled } else { 2 * values > labelled };
+    !is_numberlike(column) && (is_distinct(column) || (labelled >= 5 && most))
+}
+
 /// What a table probably holds.
 fn kind_of(columns: &[&RawColumn], rows: usize) -> Kind {
     let soft = columns.iter().any(|column| column.name.contains(':') && is_numeric(column));
-    let many = |column: &RawColumn| is_measured(column) || column.values.len() > rows.div_ceil(2);
-    let measured = columns.iter().filter(|column| is_numeric(column) && many(column)).count();
-    // A text of its own in every row is neither.
-    let others = columns.iter().filter(|column| is_numeric(column) || !is_distinct(column)).count();
+    let fraction = |value: &String| number(value).is_some_and(|x| x.fract() != 0.0);
+    let many = |column: &RawColumn| {
+        column.values.iter().any(fraction) || column.values.len() > rows.div_ceil(2)
+    };
+    let measured = columns.iter().filter(|column| is_numberlike(column) && many(column)).count();
+    // What identifies rows is neither.
+    let others = columns.iter().filter(|column| !identifies(column)).count();
     if !soft && measured > 0 && 2 * measured >= others { Kind::Features } else { Kind::Clusterings }
 }
 
-/// What looks wrong with one table.
-pub(super) fn of_table(table: &RawTable, id: Option<&str>, kind: Option<Kind>) -> Vec<Finding> {
+/// What looks wrong with one table, which holds what is said, or else what its columns say.
+pub(super) fn of_table(
+    table: &RawTable,
+    id: Option<&str>,
+    kind: Option<Kind>,
+) -> (Kind, Vec<Finding>) {
     let mut found = Vec::new();
     if let Some(id) = id {
         if let Some(column) = table.columns.iter().find(|column| column.name == id) {
-            found.extend(identifiers(table, column));
+            found.extend(identifiers(table, column, true));
         } else {
             let names: Vec<String> = table.columns.iter().map(|c| named(&c.name)).collect();
             found.push(Finding::new(
@@ -126,20 +147,23 @@ pub(super) fn of_table(table: &RawTable, id: Option<&str>, kind: Option<Kind>) -
     }
     let data: Vec<&RawColumn> =
         table.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
+    let kind = kind.unwrap_or_else(|| kind_of(&data, table.rows));
     if let Some(transposed) = transposed(table, &data) {
         // A table on its side has every other mistake too.
         found.push(transposed);
-        return found;
+        return (kind, found);
     }
     found.extend(headless(table, &data));
-    if let Some(column) = data.iter().find(|c| id.is_none() && c.name.eq_ignore_ascii_case("id")) {
-        found.extend(identifiers(table, column));
+    // Numbers may be meant as identifiers too; of texts it is told below.
+    let is_id = |c: &&&RawColumn| c.name.eq_ignore_ascii_case("id") && !identifies(c);
+    if let Some(column) = data.iter().find(is_id).filter(|_| id.is_none()) {
+        found.extend(identifiers(table, column, true));
     }
-    match kind.unwrap_or_else(|| kind_of(&data, table.rows)) {
+    match kind {
         Kind::Features => found.extend(features(table, &data)),
         Kind::Clusterings => found.extend(clusterings(table, &data)),
     }
-    found
+    (kind, found)
 }
 
 /// One row per object means more rows than columns, in nearly all data.
@@ -181,7 +205,8 @@ fn headless(table: &RawTable, data: &[&RawColumn]) -> Option<Finding> {
     })
 }
 
-fn identifiers(table: &RawTable, column: &RawColumn) -> Option<Finding> {
+/// Identifiers that stand in several rows; unless it is `sure` that they are some, they seem to be.
+fn identifiers(table: &RawTable, column: &RawColumn, sure: bool) -> Option<Finding> {
     let mut times = vec![0usize; column.values.len()];
     column.cells.iter().flatten().for_each(|&value| times[value] += 1);
     let twice: Vec<String> = (0..times.len())
@@ -193,12 +218,24 @@ fn identifiers(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             "duplicate-ids",
             table,
             format!(
-                "{} of the identifiers in column {} stand in several rows: {}",
-                count(twice.len()),
+                "column {} {}, but {} in several rows: {}",
                 quoted(column),
+                if sure { "identifies objects" } else { "seems to identify objects" },
+                if twice.len() == 1 {
+                    "one identifier stands".to_owned()
+                } else {
+                    format!("{} identifiers stand", count(twice.len()))
+                },
                 listed(&twice, 4)
             ),
-            "make identifiers differ, or remove the rows that are there twice",
+            if sure {
+                "make identifiers differ, or remove the rows that are there twice".to_owned()
+            } else {
+                format!(
+                    "make them differ and give --id '{0}', or leave the column out with --drop '{0}'",
+                    named(&column.name)
+                )
+            },
         )
     })
 }
@@ -218,8 +255,6 @@ fn features(table: &RawTable, data: &[&RawColumn]) -> Vec<Finding> {
 fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
     let name = &column.name;
     let drop = format!("leave it out with --drop '{}'", named(name));
-    let numbers = column.values.iter().filter(|value| is_number(value)).count();
-    let texts = column.values.len() - numbers;
     if column.values.is_empty() {
         return Some(Finding::new(
             "all-missing",
@@ -228,7 +263,10 @@ fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             drop,
         ));
     }
-    if numbers == 0 {
+    if column.values.iter().all(|value| number(value).is_none()) {
+        if identifies(column) && !is_distinct(column) {
+            return identifiers(table, column, false);
+        }
         let (problem, fix) = if is_distinct(column) {
             (
                 "has a different text in every row: an identifier?",
@@ -243,31 +281,8 @@ fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
         let problem = format!("column {} {problem}", quoted(column));
         return Some(Finding::new("text-column", table, problem, fix));
     }
-    if texts > 0 {
-        let odd: Vec<String> = column
-            .values
-            .iter()
-            .filter(|value| !is_number(value))
-            .map(|value| format!("`{}`", named(value)))
-            .collect();
-        let comma = column
-            .values
-            .iter()
-            .any(|value| is_number(&value.replacen(',', ".", 1)) && value.contains(','));
-        let fix = if comma {
-            "write decimals with a point".to_owned()
-        } else {
-            format!(
-                "correct them, or give --missing {} and --impute mean",
-                odd[0].replace('`', "'")
-            )
-        };
-        return Some(Finding::new(
-            "not-a-number",
-            table,
-            format!("column {} is numbers but for {}", quoted(column), listed(&odd, 4)),
-            fix,
-        ));
+    if let Some(wrong) = no_numbers(table, column) {
+        return Some(wrong);
     }
     if column.values.len() == 1 {
         let problem = format!("column {} has the same value in every row", quoted(column));
@@ -304,6 +319,38 @@ fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             "fill them in, or give --impute mean or --impute median",
         )
     })
+}
+
+/// Values among numbers that are none, or none to compute with.
+fn no_numbers(table: &RawTable, column: &RawColumn) -> Option<Finding> {
+    let name = quoted(column);
+    // Squares of larger ones are no numbers.
+    let fits = |value: &&String| value.parse::<f64>().is_ok_and(|x| x.abs() <= 1e150);
+    let odd: Vec<&String> = column.values.iter().filter(|value| !fits(value)).collect();
+    let first = *odd.first()?;
+    let comma = odd.iter().filter(|value| value.contains(',') && number(value).is_some());
+    if 2 * comma.count() >= odd.len() {
+        let problem =
+            format!("column {name} has decimals with a comma, such as `{}`", named(first));
+        return Some(Finding::new("decimal-comma", table, problem, "give --decimal ,"));
+    }
+    let listed_odd: Vec<String> = odd.iter().map(|value| format!("`{}`", named(value))).collect();
+    let (rule, problem) = if odd.iter().all(|value| number(value).is_some()) {
+        ("not-finite", "has values that are infinite or above 1e150")
+    } else {
+        ("not-a-number", "is numbers but for some values")
+    };
+    let missing: Vec<String> =
+        odd.iter().take(4).map(|value| format!("--missing '{}'", named(value))).collect();
+    Some(Finding::new(
+        rule,
+        table,
+        format!("column {name} {problem}: {}", listed(&listed_odd, 4)),
+        format!(
+            "correct them, or, if they stand for missing values, give {} --impute mean",
+            missing.join(" ")
+        ),
+    ))
 }
 
 /// Whether a column is 0, 1, 2, ... or 1, 2, 3, ..., or whole numbers that all differ under a name that
@@ -358,6 +405,7 @@ fn clusterings(table: &RawTable, data: &[&RawColumn]) -> Vec<Finding> {
     for column in &hard {
         found.extend(clustering(table, column));
     }
+    found.extend(spelled_missing(table, &hard));
     let members: Vec<&&RawColumn> =
         hard.iter().filter(|c| c.values.len() > 1 && !is_distinct(c)).collect();
     // Codes are numbered by first appearance: equal partitions have equal codes.
@@ -388,6 +436,9 @@ fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             format!("in column {} no two objects share a label: {problem}", quoted(column));
         return Some(Finding::new(rule, table, problem, fix));
     }
+    if identifies(column) {
+        return identifiers(table, column, false);
+    }
     if column.values.len() == 1 {
         let problem = format!(
             "column {} puts all objects into one cluster, which says nothing",
@@ -416,6 +467,31 @@ fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             format!("check that it belongs to these objects, or {drop}"),
         )
     })
+}
+
+/// Labels that are words for "missing", each with the columns that it stands in.
+fn spelled_missing(table: &RawTable, hard: &[&RawColumn]) -> Vec<Finding> {
+    const WORDS: [&str; 11] =
+        ["n/a", "#n/a", "n.a.", "null", "nil", "none", "missing", "?", "-", "--", "."];
+    let means = |value: &&String| WORDS.contains(&value.trim().to_lowercase().as_str());
+    let values: BTreeSet<&String> =
+        hard.iter().flat_map(|column| column.values.iter().filter(means)).collect();
+    let found = values.into_iter().map(|value| {
+        let with = hard.iter().filter(|column| column.values.contains(value));
+        let columns: Vec<String> = with.map(|column| quoted(column)).collect();
+        Finding::new(
+            "missing-as-label",
+            table,
+            format!(
+                "`{}` is a label in {} {}: a missing label?",
+                named(value),
+                if columns.len() == 1 { "column" } else { "columns" },
+                listed(&columns, 4)
+            ),
+            format!("if so, give --missing '{}'", named(value)),
+        )
+    });
+    found.collect()
 }
 
 /// Rows of memberships that do not sum to 1.

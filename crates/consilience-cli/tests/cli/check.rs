@@ -97,6 +97,13 @@ fn planted_mistakes_are_found() {
         ),
         ("missing-values", vec![plants(|i, j| (i == 7 && j == 2).then(String::new))], id),
         ("not-a-number", vec![plants(|i, j| (i == 9 && j == 1).then(|| text("unknown")))], id),
+        ("not-a-number", vec![plants(|i, j| (i == 9 && j == 1).then(|| text("n/a")))], id),
+        ("decimal-comma", vec![plants(|i, j| (j == 2).then(|| format!("\"{i},5\"")))], id),
+        ("not-finite", vec![plants(|i, j| (i % 20 == 7 && j == 1).then(|| text("inf")))], id),
+        ("not-finite", vec![plants(|i, j| (i == 7 && j == 1).then(|| text("1e308")))], id),
+        ("duplicate-ids", vec![plants(|i, j| (i == 7 && j == 0).then(|| text("plant-3")))], &[]),
+        ("duplicate-ids", vec![labels(|i, j| (i == 7 && j == 0).then(|| text("object-3")))], &[]),
+        ("missing-as-label", vec![labels(|i, j| (i == 7 && j == 3).then(|| text("n/a")))], object),
         ("placeholder", vec![plants(|i, j| (i % 20 == 3 && j == 1).then(|| text("-999")))], id),
         ("id-as-label", vec![labels(nothing)], &[]),
         (
@@ -171,6 +178,55 @@ fn clean_files_are_left_in_peace() {
     }
 }
 
+/// Six rows of two features and a name, in which one thing is wrong.
+#[test]
+fn the_fault_itself_is_named_and_nothing_else() {
+    let folder = tempdir().unwrap();
+    let cases = [
+        (
+            "name,x,y\na,1.5,2\nb,2.5,3\na,3.5,4\nc,1,2\nd,4,4.5\ne,5,6.5\n",
+            "",
+            "duplicate-ids",
+            "--id 'name'",
+        ),
+        (
+            "name;x;y\na;1,5;2\nb;2,5;3\nc;3,5;4\nd;1,25;2\ne;4,5;4\nf;5,5;6\n",
+            "--id name",
+            "decimal-comma",
+            "--decimal ,",
+        ),
+        (
+            "name,x,y\na,1.5,2\nb,inf,3\nc,3.5,4\nd,1,2\ne,4,4.5\nf,5,6.5\n",
+            "--id name",
+            "not-finite",
+            "--missing 'inf'",
+        ),
+        (
+            "name,x,y\na,1.5,2\nb,n/a,3\nc,3.5,4\nd,-,2\ne,4,4.5\nf,5,6.5\n",
+            "--id name",
+            "not-a-number",
+            "--missing 'n/a' --missing '-'",
+        ),
+    ];
+    for (text, options, rule, fix) in cases {
+        fs::write(folder.path().join("t.csv"), text).unwrap();
+        let options: Vec<&str> = options.split_whitespace().collect();
+        let check = |more: &[&str]| {
+            let output =
+                run(folder.path(), &[&["check", "t.csv", "--json"], &options[..], more].concat());
+            serde_json::from_slice::<Value>(&output.stdout).unwrap()
+        };
+        let told = check(&[]);
+        assert_eq!(told["tables"][0]["kind"], "features", "{told}");
+        assert_eq!(told["findings"].as_array().unwrap().len(), 1, "{told}");
+        assert_eq!(told["findings"][0]["rule"], rule, "{told}");
+        assert!(told["findings"][0]["fix"].as_str().unwrap().contains(fix), "{told}");
+        if rule == "decimal-comma" {
+            assert_eq!(check(&["--decimal", ","])["clean"], true);
+        }
+    }
+}
+
 #[test]
 fn findings_are_told_with_their_fix() {
     let folder = tempdir().unwrap();
@@ -178,7 +234,8 @@ fn findings_are_told_with_their_fix() {
     let output = run(folder.path(), &["check", "p.csv", "--id", "plant"]);
     assert_eq!(
         shown(&output),
-        "exit code: 3\n----- stdout -----\np.csv: column `width` has the same value in every row\n  fix: \
+        "exit code: 3\n----- stdout -----\np.csv: taken for a table of features, 60 rows; if it holds \
+         clusterings, give --as clusterings\np.csv: column `width` has the same value in every row\n  fix: \
          leave it out with --drop 'width'\n----- stderr -----\nerror: 1 thing looks wrong in 1 file\n"
     );
 }

@@ -149,7 +149,7 @@ fn truth_and_weights_are_columns_or_files() {
 fn bad_tables_are_refused_with_the_place() {
     let many = [0, 1, 2, 3, 4].map(|i| format!("{}.5,{i}\n", i % 2)).concat();
     let cases = [
-        ("", plain(), "a.csv is empty: it needs at least one row"),
+        ("", plain(), "a.csv is empty; it needs at least one row"),
         ("a,b\n", plain(), "a.csv has a header but no rows; if line 1 is data, give no_header"),
         (
             "a,b\n1,NA\n2,\n",

@@ -275,7 +275,7 @@ fn damaged_and_empty_files() {
     assert!(said.starts_with("torn.parquet is damaged"), "{said}");
     assert_eq!(
         refused(std::slice::from_ref(&blank), &options),
-        "blank.parquet is empty: it needs at least one row"
+        "blank.parquet is empty; it needs at least one row"
     );
     let read = read_rows(&files(&[blank, good]), &options, &run()).unwrap();
     assert_eq!((read.n_objects(), read.tuples.n_objects()), (20, 1));
