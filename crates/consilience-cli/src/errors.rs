@@ -152,6 +152,7 @@ fn exit_of_library(error: &consilience::Error) -> Exit {
         | Error::NoAnswer { .. }
         | Error::NeedsK { .. } => Exit::Usage,
         Error::TooManyClusters { .. }
+        | Error::StartTooFine { .. }
         | Error::TooFewRows { .. }
         | Error::Empty { .. }
         | Error::Length { .. }

@@ -85,8 +85,9 @@ pub enum Error {
 
     /// More clusters were asked for than there are distinguishable objects.
     #[error(
-        "k = {k} clusters asked for, but the members tell only {distinct} groups of objects apart: \
-         choose k between 1 and {distinct}"
+        "k = {k} clusters asked for, but the members tell only {} of objects apart: choose k between \
+         1 and {distinct}",
+        counted(*distinct, "group")
     )]
     TooManyClusters {
         /// The number asked for.
@@ -97,8 +98,8 @@ pub enum Error {
 
     /// More clusters were asked for than the data have distinct rows.
     #[error(
-        "k = {k} clusters asked for, but the data have only {distinct} distinct rows: choose k \
-         between 1 and {distinct}"
+        "k = {k} clusters asked for, but the data have only {}: choose k between 1 and {distinct}",
+        counted(*distinct, "distinct row")
     )]
     TooFewRows {
         /// The number asked for.
@@ -109,8 +110,8 @@ pub enum Error {
 
     /// The clustering to start from has more clusters than the method was asked for.
     #[error(
-        "the start has {clusters} clusters, but k = {k}: give a start of at most {k} clusters, or a \
-         larger k"
+        "the start has {clusters} clusters, but k = {k}: give a start of at most {}, or a larger k",
+        counted(*k, "cluster")
     )]
     StartTooFine {
         /// The number of clusters of the start.
@@ -129,7 +130,10 @@ pub enum Error {
     },
 
     /// Two things that must have one length do not.
-    #[error("{what} has {got} entries, but {expected_by} has {expected}")]
+    #[error(
+        "{what} has {got} {}, but {expected_by} has {expected}",
+        if *got == 1 { "entry" } else { "entries" }
+    )]
     Length {
         /// What has the wrong length.
         what: String,
@@ -306,4 +310,8 @@ fn format_bytes(bytes: u64) -> String {
         unit += 1;
     }
     if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+/// `1 row`, `3 rows`.
+fn counted(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }

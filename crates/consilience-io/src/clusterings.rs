@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use consilience::Run;
 use consilience::ensemble::{Code, HardMember, Labels, Member};
+use consilience::words::{count, counted};
 
 use super::beside::{check_weights, read_truth, read_weights};
 use super::columns::{self, Named, no_column};
@@ -152,9 +153,14 @@ fn absent(file: &str, rows: &Rows, ids: &Ids) -> Option<String> {
         (0..ids.len()).filter(|&i| rows.of(i).is_none()).map(|i| ids.get(i)).collect();
     (!absent.is_empty()).then(|| {
         format!(
-            "{file}: {} of {} objects are not in it and count as missing there: {}",
-            absent.len(),
-            ids.len(),
+            "{file}: {} of {} {} missing there: {}",
+            count(absent.len()),
+            counted(ids.len(), "object"),
+            if absent.len() == 1 {
+                "is not in it and counts as"
+            } else {
+                "are not in it and count as"
+            },
             listed(&absent)
         )
     })
@@ -337,6 +343,13 @@ pub(super) fn labelled(members: &[Member]) -> Vec<bool> {
     labelled
 }
 
+/// What is said of objects without any label.
+pub(super) fn without_label(without: usize, n: usize, first: &str) -> String {
+    let has =
+        if without == 1 { "has no label at all and gets" } else { "have no label at all and get" };
+    format!("{} of {} {has} none (the first: {first})", count(without), counted(n, "object"))
+}
+
 /// Warns of objects that no clustering labels.
 fn warn_unlabelled(
     members: &[Member],
@@ -347,14 +360,12 @@ fn warn_unlabelled(
     let labelled = labelled(members);
     let n = labelled.len();
     let Some(first) = labelled.iter().position(|&l| !l) else { return };
-    let count = labelled.iter().filter(|&&l| !l).count();
+    let without = labelled.iter().filter(|&&l| !l).count();
     let first = match ids {
         Some(ids) => format!("`{}`", ids.get(first)),
         None => format!("{}, {}", parts[0].table.file, parts[0].table.place(first)),
     };
-    warnings.push(format!(
-        "{count} of {n} objects have no label at all and get none (the first: {first})"
-    ));
+    warnings.push(without_label(without, n, &first));
 }
 
 #[cfg(test)]

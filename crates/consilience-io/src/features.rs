@@ -7,6 +7,7 @@ use consilience::Run;
 use consilience::base::{Float, SparseMatrix, Table as Rows};
 use consilience::ensemble::HardMember;
 use consilience::generate::Data;
+use consilience::words::{count, counted};
 
 use super::beside::{read_truth, read_weights};
 use super::clusterings::file_and_column;
@@ -150,9 +151,14 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().map(|&j| &*columns[j]).collect();
         warnings.push(format!(
-            "{file}: {} of {} features have the same value in every row and tell nothing: {}",
-            constant.len(),
-            columns.len(),
+            "{file}: {} of {} {} nothing: {}",
+            count(constant.len()),
+            counted(columns.len(), "feature"),
+            if constant.len() == 1 {
+                "has the same value in every row and tells"
+            } else {
+                "have the same value in every row and tell"
+            },
             listed(&names)
         ));
     }
@@ -278,8 +284,11 @@ fn check_values(
         Impute::Median => "median",
     };
     warnings.push(format!(
-        "{}: {filled} missing values were replaced by the {how} of their column",
-        table.file
+        "{}: {} {} replaced by the {how} of {} column",
+        table.file,
+        counted(filled, "missing value"),
+        if filled == 1 { "was" } else { "were" },
+        if filled == 1 { "its" } else { "their" },
     ));
     Ok(())
 }
@@ -342,9 +351,10 @@ fn more_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputError
     Some(InputError::MeantCombine {
         file: table.file.clone(),
         evidence: format!(
-            "{} of {} columns are text from few values, such as `{}` in column `{}`",
-            text.len(),
-            columns.len(),
+            "{} of {} {} text from few values, such as `{}` in column `{}`",
+            count(text.len()),
+            counted(columns.len(), "column"),
+            if text.len() == 1 { "is" } else { "are" },
             names.first().map_or("", String::as_str),
             table.names[*j]
         ),
@@ -549,7 +559,7 @@ mod tests {
         let table = read("x,y\n1,7\n2,7\n", &ReadOptions::default()).unwrap();
         assert_eq!(
             table.warnings,
-            ["t.csv: 1 of 2 features have the same value in every row and tell nothing: `y`"]
+            ["t.csv: 1 of 2 features has the same value in every row and tells nothing: `y`"]
         );
     }
 }

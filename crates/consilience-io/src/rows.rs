@@ -21,7 +21,7 @@ use self::spill::Spill;
 use self::stream::Stream;
 use super::ReadOptions;
 use super::beside::read_weights;
-use super::clusterings::{ClusteringTable, file_of, labelled, roles};
+use super::clusterings::{ClusteringTable, file_of, labelled, roles, without_label};
 use super::columns::Named;
 use super::error::{InputError, Place, Result};
 use super::join::Objects;
@@ -297,15 +297,14 @@ fn unlabelled(
     let labelled = labelled(members);
     let blank = |&t: &u32| !labelled.get(t as usize).copied().unwrap_or(false);
     let first = map.iter().position(blank)?;
-    let count = map.iter().filter(|t| blank(t)).count();
+    let without = map.iter().filter(|t| blank(t)).count();
     let first = if let Some(ids) = ids {
         format!("`{}`", ids.get(first))
     } else {
         let (file, row) = files.place(first);
         format!("{file}, {}", Place::Row(row))
     };
-    let n = map.len();
-    Some(format!("{count} of {n} objects have no label at all and get none (the first: {first})"))
+    Some(without_label(without, map.len(), &first))
 }
 
 impl RowFiles {

@@ -169,7 +169,7 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
     let text = if let Some(made) = &record.ensemble.made {
         let k = made.base_k.map_or_else(String::new, |(low, high)| {
             if low == high {
-                format!(" into {low} clusters each")
+                format!(" into {} each", counted(low, "cluster"))
             } else {
                 format!(" into {low} to {high} clusters")
             }
@@ -208,19 +208,22 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
     let asked = if record.k_given() { " was set" } else { " was found from the clusterings" };
     let combined = format!(
         "The clusterings were combined by {} ({}) with consilience {} (seed {}); the number of \
-         clusters, {},{asked}. The consensus has clusters of {} objects and agrees with the \
-         clusterings by {:.3} (average normalised mutual information). {} of {} objects ({:.0} %) \
-         are supported by the clusterings at least twice as much in their cluster as in any other.{followed}",
+         clusters, {},{asked}. The consensus has {} of {} {} and agrees with the clusterings by {:.3} \
+         (average normalised mutual information). {} of {} ({:.0} %) {} supported by the clusterings at \
+         least twice as much in their cluster as in any other.{followed}",
         info.map_or(consensus.method.as_str(), |info| info.title),
         info.map_or("", |info| info.reference),
         record.version,
         record.seed,
         consensus.k,
+        if sizes.len() == 1 { "one cluster" } else { "clusters" },
         listed(&sizes, 12),
+        if consensus.sizes == [1] { "object" } else { "objects" },
         consensus.anmi.unwrap_or(f64::NAN),
         count(safe.0),
-        count(safe.1),
+        counted(safe.1, "object"),
         100.0 * safe.0 as f64 / safe.1.max(1) as f64,
+        if safe.0 == 1 { "is" } else { "are" },
     );
     text + &combined
 }

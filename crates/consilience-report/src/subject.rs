@@ -7,7 +7,7 @@ use consilience::judge::{
     Blocks, Judgement, KCurve, Overview, Partition, Scatter, Support, Tracking, consensus_order,
 };
 use consilience::pipeline::{AlignedRecord, Record};
-use consilience::words::{count, named};
+use consilience::words::{count, counted, named};
 use consilience::{Result, Run};
 use serde_json::Value;
 
@@ -73,9 +73,10 @@ impl Subject<'_> {
             fact("Moved since the earlier result", format!("{} of {}", moved.moved, moved.common))
         }));
         let mut notes = vec![format!(
-            "Equal objects were merged: {} objects have {} distinct label tuples.",
-            count(overview.n),
-            count(found.unique)
+            "Equal objects were merged: {} {} {}.",
+            counted(overview.n, "object"),
+            if overview.n == 1 { "has" } else { "have" },
+            counted(found.unique, "distinct label tuple")
         )];
         let sampled = [
             ("The agreement of the clusterings", overview.members.sampled),
@@ -94,10 +95,10 @@ impl Subject<'_> {
         let report = shown::Report {
             title: paper::title(record),
             subtitle: format!(
-                "{} clusters from {} clusterings of {} objects, by {}",
-                count(k),
-                count(profiles.n_members()),
-                count(overview.n),
+                "{} from {} of {}, by {}",
+                counted(k, "cluster"),
+                counted(profiles.n_members(), "clustering"),
+                counted(overview.n, "object"),
                 if found.method.is_empty() { "an unknown method" } else { &found.method },
             ),
             program: format!("consilience {}", record.version),

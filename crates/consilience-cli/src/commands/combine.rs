@@ -442,7 +442,7 @@ fn write_coassociation(
     let (profiles, map) = (&answer.profiles, answer.profiles.map());
     let (n, u) = (map.len(), profiles.len());
     run.ask_memory(
-        &format!("the co-association matrix of {} objects", output::count(n)),
+        &format!("the co-association matrix of {}", output::counted(n, "object")),
         8 * (n as u64).pow(2) + 8 * (u as u64).pow(2),
         "leave --coassociation out, or raise --memory",
     )?;

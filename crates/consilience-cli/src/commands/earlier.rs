@@ -12,7 +12,7 @@ use super::files::{described_as, recorded};
 use super::folder::{EARLIER, LABELS, RECORD, folder_of, record_of};
 use crate::args::ConsensusArgs;
 use crate::errors::usage;
-use crate::output::count;
+use crate::output::counted;
 use crate::session::Session;
 
 /// An earlier result and the file that it was read from.
@@ -40,9 +40,9 @@ impl EarlierFile {
             Err(InputError::RowCounts { .. }) if ids.is_none() => {
                 return Err(usage(format!(
                     "--align-to {} is of other objects: without identifiers (--id) it must have the \
-                     same {} rows",
+                     same {}",
                     path.display(),
-                    count(n)
+                    counted(n, "row")
                 )));
             }
             read => read?.hardened(),

@@ -72,7 +72,11 @@ pub(super) fn recipe(args: &EnsembleArgs, k: Option<usize>) -> anyhow::Result<Re
 pub(super) fn summary(recipe: &Recipe, n: usize, seats: &[Seat], sparse: bool) -> String {
     let generator = &recipe.generator;
     let (low, high) = generator.base_k(n);
-    let k = if low == high { low.to_string() } else { format!("{low} to {high}") };
+    let k = if low == high {
+        format!("{} each", counted(low, "cluster"))
+    } else {
+        format!("{low} to {high} clusters each")
+    };
     let scale = match recipe.scaling {
         Scaling::ZScore if sparse => "features scaled to deviation 1, zeros left (--scale zscore)",
         Scaling::ZScore => "features scaled to mean 0 and deviation 1 (--scale zscore)",
@@ -84,7 +88,7 @@ pub(super) fn summary(recipe: &Recipe, n: usize, seats: &[Seat], sparse: bool) -
         return format!("{}\n{scale}", committee(seats, &k));
     }
     format!(
-        "{} by {} of {k} clusters each ({})\n{scale}",
+        "{} by {} of {k} ({})\n{scale}",
         counted(generator.size(), "clustering"),
         generator.base(),
         generator.scheme(),
@@ -108,11 +112,8 @@ fn committee(seats: &[Seat], k: &str) -> String {
         let words = names.iter().map(|kind| (count(kind, out), kind)).filter(|(n, _)| *n > 0);
         words.map(|(n, kind)| format!("{n} {kind}")).collect::<Vec<_>>().join(", ")
     };
-    let made = format!(
-        "{} by a committee: {}, of {k} clusters each",
-        counted(seats.len(), "clustering"),
-        list(false)
-    );
+    let made =
+        format!("{} by a committee: {}, of {k}", counted(seats.len(), "clustering"), list(false));
     match list(true) {
         none if none.is_empty() => made,
         out => format!("{made}\nleft out, since they cut through more neighbourhoods: {out}"),

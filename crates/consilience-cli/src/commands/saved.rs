@@ -12,7 +12,7 @@ use consilience_report::{Names, Subject};
 
 use super::folder::{LABELS, MEMBERS, WEIGHTS, folder_of, record_of};
 use crate::errors::usage;
-use crate::output::named;
+use crate::output::{counted, named};
 use crate::session::Session;
 
 /// A saved result.
@@ -42,8 +42,8 @@ impl Saved {
         let consensus = read_consensus(&folder.join(LABELS), run)?;
         if consensus.clusters.len() != ensemble.n_objects() {
             return Err(usage(format!(
-                "{LABELS} has {} objects, but {MEMBERS} has {}: the files in {} are not of one result",
-                consensus.clusters.len(),
+                "{LABELS} has {}, but {MEMBERS} has {}: the files in {} are not of one result",
+                counted(consensus.clusters.len(), "object"),
                 ensemble.n_objects(),
                 folder.display()
             )));

@@ -7,7 +7,7 @@ use consilience_io::{InputError, RawColumn, RawTable, rounding};
 use serde_json::{Value, json};
 
 use crate::args::Kind;
-use crate::output::{count, listed, named};
+use crate::output::{count, counted, listed, named};
 
 /// Something that looks wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -311,10 +311,11 @@ fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             "missing-values",
             table,
             format!(
-                "{} of {} cells of column {} are missing",
+                "{} of {} of column {} {} missing",
                 count(column.missing()),
-                count(table.rows),
-                quoted(column)
+                counted(table.rows, "cell"),
+                quoted(column),
+                if column.missing() == 1 { "is" } else { "are" }
             ),
             "fill them in, or give --impute mean or --impute median",
         )
@@ -459,10 +460,10 @@ fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             "mostly-missing",
             table,
             format!(
-                "column {} labels only {} of {} objects",
+                "column {} labels only {} of {}",
                 quoted(column),
                 count(labelled),
-                count(table.rows)
+                counted(table.rows, "object")
             ),
             format!("check that it belongs to these objects, or {drop}"),
         )
@@ -518,9 +519,9 @@ fn memberships(table: &RawTable, soft: &[&RawColumn]) -> Vec<Finding> {
                 "memberships",
                 table,
                 format!(
-                    "in {} rows the memberships of clustering `{}` do not sum to 1; the first, row {first} \
+                    "in {} the memberships of clustering `{}` do not sum to 1; the first, row {first} \
                      (counted from 0), sums to {:.4}",
-                    count(wrong.len()),
+                    counted(wrong.len(), "row"),
                     named(&name),
                     sum(first)
                 ),
@@ -596,8 +597,8 @@ fn together(first: &RawTable, other: &RawTable, id: Option<&str>) -> Option<Find
             "row-counts",
             other,
             format!(
-                "it has {} rows, but {} has {}",
-                count(other.rows),
+                "it has {}, but {} has {}",
+                counted(other.rows, "row"),
                 first.file,
                 count(first.rows)
             ),

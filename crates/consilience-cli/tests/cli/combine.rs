@@ -90,6 +90,61 @@ fn the_number_of_clusters_is_told_with_what_speaks_for_it() {
     assert!(told("2").get("k_criteria").is_none());
 }
 
+/// The answer stands on top, although methods with more clusters agree more by themselves.
+#[test]
+fn answers_outside_of_a_range_do_not_lead() {
+    let labels = crate::table("a,b,c,d", 60, |i| {
+        let (group, fine) = (i / 20, i / 5);
+        format!("{group},{},{fine},{}", (i + 3) / 20, (i + 2) / 6)
+    });
+    let folder = folder_with("labels.csv", &labels);
+    let arguments = ["combine", "labels.csv", "--method", "best-member,lwea,hbgf", "--k", "2..4"];
+    let output = run(folder.path(), &[&arguments[..], &["--json"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json["leaderboard"]["methods"].as_array().unwrap();
+    let of = |name: &str| rows.iter().find(|row| row["method"] == name).unwrap();
+    let lead = of("best-member")["anmi"].as_f64() > rows[0]["anmi"].as_f64();
+    assert!(of("best-member")["k"].as_u64() > Some(4) && lead, "{rows:?}");
+    assert_eq!((&rows[0]["method"], &rows[0]["k"]), (&json["method"], &json["k"]));
+    assert_eq!(rows[2]["method"], "best-member");
+}
+
+#[test]
+fn one_of_a_kind_is_told_in_the_singular() {
+    let rows = |i: usize| format!("o{i},{0},{0}", usize::from(i == 11));
+    let folder = folder_with("labels.csv", &crate::table("id,a,b", 12, rows));
+    fs::write(folder.path().join("one.csv"), "id,a,b\nq,x,y\n").unwrap();
+    fs::write(folder.path().join("gap.csv"), "a,b\n1,1\n,\n2,2\n2,1\n").unwrap();
+    let cases: [&[&str]; 8] = [
+        &["combine", "labels.csv", "--id", "id", "--k", "1", "--save", "of-one-cluster"],
+        &["combine", "labels.csv", "--id", "id", "--drop", "b", "--save", "of-one-clustering"],
+        &["combine", "one.csv", "--id", "id", "--save", "of-one-object"],
+        &["combine", "one.csv", "--id", "id", "--k", "2"],
+        &["combine", "gap.csv"],
+        &["combine", "labels.csv", "one.csv", "--id", "id"],
+        &["combine", "labels.csv", "--id", "id", "-m", "scec", "--k", "1", "--init", "labels.csv"],
+        &["check", "labels.csv", "one.csv"],
+    ];
+    let mut said = String::new();
+    for arguments in cases {
+        said += &crate::shown(&run(folder.path(), arguments));
+    }
+    for name in ["of-one-cluster", "of-one-clustering", "of-one-object"] {
+        let page = read(folder.path(), &format!("{name}/report.html"));
+        said += page.split("<script>").next().unwrap();
+    }
+    // A list may end with one object: 11, 1 objects.
+    let said = said.replace(", 1 objects", "");
+    for noun in ["cluster", "object", "clustering", "row", "group", "label", "distinct label tuple"]
+    {
+        let plural = format!(" 1 {noun}s");
+        let at = said.find(&plural).or_else(|| said.find(&format!(">1 {noun}s")));
+        let around =
+            at.map(|at| said[at.saturating_sub(60)..].chars().take(100).collect::<String>());
+        assert_eq!(around, None, "{noun}");
+    }
+}
+
 #[test]
 fn several_methods_are_a_leaderboard() {
     let folder = folder_with("votes.csv", VOTES);
@@ -253,6 +308,6 @@ fn a_join_tells_who_is_missing_where() {
     fs::write(folder.path().join("b.csv"), "name,b\nr,x\np,y\ns,x\n").unwrap();
     let output = run(folder.path(), &["combine", "a.csv", "b.csv", "--id", "name", "--k", "2"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("a.csv: 1 of 4 objects are not in it"), "{said}");
-    assert!(said.contains("b.csv: 1 of 4 objects are not in it and count as missing there: `q`"));
+    assert!(said.contains("a.csv: 1 of 4 objects is not in it"), "{said}");
+    assert!(said.contains("b.csv: 1 of 4 objects is not in it and counts as missing there: `q`"));
 }

@@ -62,7 +62,7 @@ fn columns_are_clusterings_and_missing_labels_have_many_spellings() {
     assert_eq!(member(&table, 1), ("type", types));
     assert_eq!(
         table.warnings.iter().map(|w| &w[..31]).collect::<Vec<_>>(),
-        ["1 of 5 objects have no label at"]
+        ["1 of 5 objects has no label at "]
     );
 }
 
@@ -171,8 +171,8 @@ fn bad_tables_are_refused_with_the_place() {
         (
             "f:0,f:1\n0.5,0.5\n-0.5,1.5\n",
             plain(),
-            "a.csv, line 3, clustering `f`: the membership in cluster `0` must be a number >= \
-             0, got -0.5",
+            "a.csv, line 3, clustering `f`: the membership in cluster `0` is -0.5; it must be a \
+             number >= 0",
         ),
         (
             "f:0,f:1\n0.5,0.5\n0.5,0.25\n",

@@ -39,7 +39,8 @@ pub struct Standing {
 /// Many methods on one ensemble.
 #[derive(Clone, Debug)]
 pub struct Leaderboard {
-    /// By falling ANMI; those without an answer last, in the order asked for.
+    /// Those with as many clusters as were asked for first, since more clusters agree more by
+    /// themselves; within both parts by falling ANMI. Those without an answer last, in the order asked for.
     pub standings: Vec<Standing>,
     /// The NMI of every answer with every other, in the order of the standings that have one.
     pub between: Vec<Vec<f64>>,
@@ -100,7 +101,8 @@ pub(super) fn leaderboard(
         standings.push(standing);
     }
     let height = |standing: &Standing| standing.anmi.unwrap_or(f64::NEG_INFINITY);
-    standings.sort_by(|a, b| height(b).total_cmp(&height(a)));
+    let other = |standing: &Standing| standing.k.is_none_or(|found| found != k);
+    standings.sort_by(|a, b| other(a).cmp(&other(b)).then_with(|| height(b).total_cmp(&height(a))));
     let between = run.install(|| between(&standings, weights.as_deref()))?;
     for (i, standing) in standings.iter_mut().take(between.len()).enumerate() {
         let others: Vec<f64> =
@@ -172,13 +174,19 @@ mod tests {
     fn all_methods_stand_in_order() {
         let (found, best) = board(METHODS, 3, &Run::new(0)).unwrap();
         assert_eq!(found.standings.len(), METHODS.len());
-        let heights: Vec<f64> = found.standings.iter().filter_map(|s| s.anmi).collect();
-        assert!(heights.windows(2).all(|pair| pair[0] >= pair[1]));
+        let three = found.standings.iter().take_while(|s| s.k == Some(3)).count();
+        let answered = found.standings.iter().filter_map(|s| s.k.zip(s.anmi));
+        let (ks, heights): (Vec<usize>, Vec<f64>) = answered.unzip();
+        assert!(ks[three..].iter().all(|&k| k != 3), "{ks:?}");
+        for part in [&heights[..three], &heights[three..]] {
+            assert!(part.windows(2).all(|pair| pair[0] >= pair[1]));
+        }
+        let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(heights[three..].contains(&highest), "more clusters agree more by themselves");
         assert_eq!(found.between.len(), heights.len());
         let best = best.unwrap();
         assert_eq!(best.consensus.k, 3);
-        let with_three = found.standings.iter().find(|s| s.k == Some(3)).unwrap();
-        assert_eq!(Some(best.anmi), with_three.anmi);
+        assert_eq!(best.anmi, heights[0], "the answer stands on top");
     }
 
     #[test]
