@@ -41,9 +41,6 @@ use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
 
-/// The neighbour whose distance is a row's scale.
-const SCALE: usize = 7;
-
 /// Parameters of the normalised cut of a graph of neighbours, not yet checked.
 ///
 /// ```
@@ -181,19 +178,14 @@ impl NeighbourCut {
 fn edges(rows: &Matrix, neighbours: usize, k: usize, run: &Run) -> Result<Vec<(u32, u32, f64)>> {
     let u = rows.nrows();
     let near = Neighbours::new(rows, neighbours, run)?;
-    let scale = |i: usize| near.of(i).1[SCALE.min(neighbours) - 1];
     let mut edges = Vec::with_capacity(u * neighbours);
     let mut sets = UnionFind::new(u);
     for i in 0..u {
-        let (others, squares) = near.of(i);
-        for (&j, square) in others.iter().zip(squares) {
-            let j = j as usize;
+        for (j, affinity) in near.affinities(i) {
             // Of two that are neighbours of each other, the first tells.
-            if i < j || !near.of(j).0.contains(&(i as u32)) {
-                // A product of roots, since a product of squares could be too large or too small.
-                let scales = scale(i).sqrt() * scale(j).sqrt();
-                edges.push((i as u32, j as u32, (-square / scales).exp().max(f64::EPSILON)));
-                sets.union(i, j);
+            if i < j as usize || !near.of(j as usize).0.contains(&(i as u32)) {
+                edges.push((i as u32, j, affinity.max(f64::EPSILON)));
+                sets.union(i, j as usize);
             }
         }
     }
@@ -343,7 +335,7 @@ mod tests {
                 others
             })
             .collect();
-        let scale = |i: usize| square(i, near[i][SCALE.min(neighbours) - 1]).sqrt();
+        let scale = |i: usize| square(i, near[i][7.min(neighbours) - 1]).sqrt();
         let affinity = Matrix::from_fn(n, n, |i, j| {
             let joined = near[i].contains(&j) || near[j].contains(&i);
             if joined { (-square(i, j) / (scale(i) * scale(j))).exp() } else { 0.0 }

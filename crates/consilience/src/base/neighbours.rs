@@ -14,6 +14,9 @@ use crate::run::Run;
 /// Points that are searched for together: as many as share a look at a leaf where all leaves are looked at.
 const BLOCK: usize = 64;
 
+/// The neighbour whose distance is a row's scale.
+const SCALE: usize = 7;
+
 /// The nearest other rows of every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
@@ -78,6 +81,20 @@ impl Neighbours {
     pub fn of(&self, i: usize) -> (&[u32], &[f64]) {
         let range = i * self.k..(i + 1) * self.k;
         (&self.rows[range.clone()], &self.squares[range])
+    }
+
+    /// The nearest rows of row `i`, nearest first, and their affinities
+    /// $\exp(-\lVert x_i - x_j \rVert^2 / \sigma_i \sigma_j)$, where $\sigma_i$ is the distance of row
+    /// $i$ to its seventh neighbour: dense and sparse places count alike.
+    pub(crate) fn affinities(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
+        let scale = |i: usize| self.of(i).1[SCALE.min(self.k) - 1];
+        let (rows, squares) = self.of(i);
+        rows.iter().zip(squares).map(move |(&j, &square)| {
+            // A product of roots, since a product of squares could be too large or too small.
+            let scales = scale(i).sqrt() * scale(j as usize).sqrt();
+            // Copies of a row are as near as can be, whatever the scale.
+            (j, if square == 0.0 { 1.0 } else { (-square / scales).exp() })
+        })
     }
 
     /// How many of each row.

@@ -101,16 +101,19 @@ impl Committee {
         self.kinds.iter().flat_map(|kind| voices(kind)).collect()
     }
 
-    /// The clusterer of member `i` of `n` objects, and the number of clusters that it is told. Of a `sparse` table only those sit that can read it, if
-    /// there are any.
+    /// The clusterer of member `i` of `n` objects, and the number of clusters that it is told. Of a
+    /// `sparse` table only those sit that can read it, if there are any.
     pub(super) fn seat(&self, i: usize, k: BaseK, n: usize, sparse: bool) -> (Base, usize) {
         let mut voices = self.voices();
         if sparse && voices.iter().any(Base::takes_sparse) {
             voices.retain(Base::takes_sparse);
         }
         let ks = spread(k, n);
-        let k = ks[i / voices.len() % ks.len()];
-        (voices.swap_remove(i % voices.len()).k(k), k)
+        let (round, voice) = (i / voices.len(), i % voices.len());
+        // Where no number is more telling than the others, also the first few members have different ones.
+        let first = if matches!(k, BaseK::Auto { consensus: Some(_) }) { 0 } else { voice };
+        let k = ks[(first + round) % ks.len()];
+        (voices.swap_remove(voice).k(k), k)
     }
 
     /// The smallest and the largest number of clusters of a member of `n` objects.
@@ -234,6 +237,22 @@ mod tests {
         }
         // Those that come beyond begin again.
         assert_eq!(committee.seat(seats.len(), k, 1000, false).0, seats[0]);
+    }
+
+    #[test]
+    fn a_few_members_have_different_numbers_where_none_is_wanted() {
+        let committee = Committee::default();
+        let number = |i, k| committee.seat(i, k, 1000, false).1;
+        let unknown = BaseK::Auto { consensus: None };
+        assert_eq!([0, 1, 2, 3].map(|i| number(i, unknown)), [2, 3, 6, 10]);
+        // All of them get all numbers in the end.
+        let voices = committee.voices().len();
+        let mut of_one: Vec<usize> =
+            (0..6).map(|round| number(1 + round * voices, unknown)).collect();
+        of_one.sort_unstable();
+        assert_eq!(of_one, [2, 3, 6, 10, 17, 30]);
+        let known = BaseK::Auto { consensus: Some(5) };
+        assert!((0..voices).all(|i| number(i, known) == 5));
     }
 
     #[test]

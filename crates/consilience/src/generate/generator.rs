@@ -350,8 +350,8 @@ impl GeneratorOn<'_> {
         let seat = |(i, member): (usize, &&Member)| {
             let (base, k) = self.seat(i).expect("what is shared is shared by a committee");
             let (name, kind) = (member.name().to_owned(), base.name().to_owned());
-            let cut = cuts.as_ref().map(|cuts| cuts[i]);
-            Seat { name, kind, k, cut, left_out: None }
+            let (cut, leak) = cuts.as_ref().map(|cuts| cuts[i]).unzip();
+            Seat { name, kind, k, cut, leak, left_out: None }
         };
         let mut seats: Vec<Seat> = members.iter().enumerate().map(seat).collect();
         leave_out(&mut seats);

@@ -8,7 +8,7 @@ use crate::ensemble::Member;
 use crate::error::Result;
 use crate::generate::base::{Base, BaseFit};
 use crate::generate::committee::Committee;
-use crate::generate::cuts::cut;
+use crate::generate::cuts::cut_and_leak;
 use crate::generate::data::{Data, Seen};
 use crate::generate::model::{Features, Fitted, KnownRows, NO_CLUSTER, needs_dense};
 use crate::generate::scheme::View;
@@ -147,8 +147,9 @@ impl<'a> Shared<'a> {
         Ok(BaseFit { fitted, labels: of_all })
     }
 
-    /// How much each of these members cuts nearest rows apart; nothing if there is no telling.
-    pub(super) fn cuts(&self, members: &[&Member], run: &Run) -> Result<Option<Vec<f64>>> {
+    /// How much each of these members cuts nearest rows apart, and close ones; nothing if there is no
+    /// telling.
+    pub(super) fn cuts(&self, members: &[&Member], run: &Run) -> Result<Option<Vec<(f64, f64)>>> {
         let m = NEIGHBOURS.min(self.training().nrows().saturating_sub(1));
         if m == 0 || matches!(self.data, Data::Sparse(_)) {
             return Ok(None);
@@ -164,7 +165,7 @@ impl<'a> Shared<'a> {
             let code = |label: Option<usize>| label.map_or(NO_CLUSTER, |label| label as u32);
             let all: Vec<u32> = labels.labels().iter().map(code).collect();
             let learned = self.rows.as_ref().map(|rows| rows.iter().map(|&i| all[i]).collect());
-            Ok(cut(&learned.unwrap_or(all), |i| neighbours.of(i).0))
+            Ok(cut_and_leak(&learned.unwrap_or(all), neighbours))
         });
         cuts.collect::<Result<_>>().map(Some)
     }
