@@ -156,7 +156,7 @@ fn left_out(made: &MadeRecord) -> String {
         0 => String::new(),
         out => format!(
             "Of these clusterings {} {} left out, since their clusters cut through more \
-             neighbourhoods (ten nearest objects) than those of others with as many clusters. ",
+             neighbourhoods (nearest objects) than those of others with as many clusters. ",
             count(out),
             if out == 1 { "was" } else { "were" }
         ),

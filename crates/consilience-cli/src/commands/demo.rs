@@ -22,8 +22,7 @@ use crate::session::Session;
 const TREATMENTS: [(&str, &str); 5] = [
     ("iris", "--k 3 --scale none"),
     ("half-rings", "--k 2"),
-    // A ring of few objects beside dense ones: spectral members split a dense ring instead.
-    ("three-rings", "--method ea-sl --k 3 --base kmeans --base-k 40..80"),
+    ("three-rings", "--k 3"),
     ("cigar", "--k 4"),
     ("blobs", "--k 5"),
 ];
