@@ -449,6 +449,27 @@ fn other_results_and_foreign_files_are_not_replaced() {
     }
 }
 
+/// What a committee made is combined later by the method that it was combined by at first.
+#[test]
+fn members_of_a_committee_are_combined_alike_by_run_and_combine() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(60)).unwrap();
+    let data = ["data.csv", "--id", "name", "--drop", "kind", "--size", "6"];
+    let told = |arguments: &[&str]| -> Value {
+        serde_json::from_slice(&run(folder.path(), arguments).stdout).unwrap()
+    };
+    let ran = told(&[&["run"], &data[..], &["--k", "3", "-o", "out", "--json"]].concat());
+    let combine = ["--id", "name", "--k", "3", "--json", "-o", "again.csv"];
+    let again = told(&[&["combine", "out/ensemble.parquet"], &combine[..]].concat());
+    assert_eq!((&ran["method"], &again["method"]), (&"lwgp".into(), &"lwgp".into()));
+    let labels = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(labels("out/labels.csv"), labels("again.csv"));
+    let generate = [&["generate"], &data[..], &["-o", "members.csv"]].concat();
+    assert!(run(folder.path(), &generate).status.success());
+    let made = told(&["combine", "members.csv", "--id", "name", "--k", "3", "--json"]);
+    assert_eq!(made["method"], "lwgp");
+}
+
 /// Files that only some results have are as much the user's as the others.
 #[test]
 fn files_that_only_some_results_have_are_not_replaced_either() {

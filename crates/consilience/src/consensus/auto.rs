@@ -10,16 +10,19 @@
 //!   a pair count against it in the tree. (Ten noisy copies of six clusters, 37 % of the labels missing:
 //!   mean adjusted Rand index over five draws 0.93 against 0.79; k-means members of Iris, Wine, digits
 //!   and blobs, half missing: the same within 0.02 but for Wine, 0.89 against 0.85.)
-//! * members are of several kinds → [LWGP](crate::consensus::Lwgp): on the tuning half of `make accuracy`
+//! * members are of several kinds, as the names that a committee gives tell → [LWGP](crate::consensus::Lwgp): on the tuning half of `make accuracy`
 //!   mean ARI 0.878 against 0.868 of the tree, which follows single links through what some members cut;
 //! * at most [`FEW`] distinct objects, and the tree fits in memory → [LWEA](crate::consensus::Lwea);
 //! * otherwise → [LWGP](crate::consensus::Lwgp), whose time grows with the number of distinct objects,
 //!   not with its square.
 
+use std::collections::BTreeSet;
+
 use crate::consensus::method::{MethodInfo, Shape};
 use crate::consensus::settings::Settings;
 use crate::consensus::{lwea, lwgp, scec};
 use crate::ensemble::Profiles;
+use crate::generate::base;
 use crate::run::Run;
 
 /// Distinct objects up to which the tree of all pairs takes seconds.
@@ -61,10 +64,14 @@ pub fn auto_by_wish(wish: Wish) -> Option<AutoMethod> {
     }
 }
 
-/// The method that `auto` stands for where members are of several kinds, as those of a committee.
-pub fn auto_of_kinds() -> AutoMethod {
-    let reason = "it was the most accurate in comparisons on clusterings of several kinds";
-    AutoMethod { info: &lwgp::INFO, reason }
+/// Whether members are of several kinds. Names tell, as a committee gives them (`m07-gmm`): they are in
+/// every table that it wrote, so that members combined later are combined as they were at first.
+fn are_of_kinds<'a>(names: impl Iterator<Item = &'a str>) -> bool {
+    let kind = |name: &'a str| {
+        let (number, kind) = name.strip_prefix('m')?.split_once('-')?;
+        (number.parse::<usize>().is_ok() && base(kind).is_ok()).then_some(kind)
+    };
+    names.map(kind).collect::<Option<BTreeSet<_>>>().is_some_and(|kinds| kinds.len() > 1)
 }
 
 /// The method that `auto` stands for on these profiles for `k` clusters within the memory ceiling of
@@ -76,6 +83,10 @@ pub fn auto(profiles: &Profiles, k: usize, run: &Run) -> AutoMethod {
     } else {
         0.0
     };
+    if are_of_kinds(profiles.members().iter().map(|member| member.name.as_str())) {
+        let reason = "it was the most accurate in comparisons on clusterings of several kinds";
+        return AutoMethod { info: &lwgp::INFO, reason };
+    }
     auto_by_shape(&Shape::of(profiles), missing, k, run)
 }
 
@@ -116,6 +127,15 @@ mod tests {
             let found = auto_by_shape(&Shape { soft, ..shape(u) }, 0.0, 7, &Run::new(0));
             assert!(found.info.with(Some(7), &Settings::default()).is_ok(), "{u}");
         }
+    }
+
+    #[test]
+    fn the_names_of_a_committee_tell_its_kinds() {
+        let of = |names: &[&str]| are_of_kinds(names.iter().copied());
+        assert!(of(&["m01-genie", "m02-genie", "m03-spectral"]));
+        assert!(!of(&["m01-genie", "m02-genie"]), "one kind");
+        assert!(!of(&["m01-genie", "m02-gmm", "mine"]), "one of somebody else");
+        assert!(!of(&["m01", "m02"]) && !of(&["monday-gmm", "m2-friday"]) && !of(&[]));
     }
 
     #[test]

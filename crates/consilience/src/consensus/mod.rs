@@ -57,7 +57,7 @@ pub mod wct;
 pub mod wmi;
 
 pub use anmi_greedy::AnmiGreedy;
-pub use auto::{AutoMethod, Wish, auto, auto_by_wish, auto_of_kinds};
+pub use auto::{AutoMethod, Wish, auto, auto_by_wish};
 pub use bce::Bce;
 pub use best_member::BestMember;
 pub use clustering::{ByName, Clustering};

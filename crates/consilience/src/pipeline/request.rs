@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::consensus::{
     ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Wish, auto,
-    auto_by_wish, auto_of_kinds, combine_from,
+    auto_by_wish, combine_from,
 };
 use crate::ensemble::{Majority, Member};
 use crate::error::{Asked, Error, Result};
@@ -172,8 +172,7 @@ impl Checked {
         let mut answer = if let Methods::Several(methods) = &self.methods {
             self.compare(methods, pool, keep, run)?
         } else {
-            let kinds = made.as_ref().and_then(|(_, recipe, ..)| recipe.generator.committee());
-            let choice = self.choose(&mut pool, kinds.is_some(), run)?;
+            let choice = self.choose(&mut pool, run)?;
             let narrowed = pool.narrowed(choice.info, keep, run)?;
             self.fit(choice, narrowed, start, run)?
         };
@@ -221,8 +220,8 @@ impl Checked {
         Ok((criteria.recommended, Some(criteria)))
     }
 
-    /// The method and the number of clusters for these members, which may be of several `kinds`.
-    fn choose(&self, pool: &mut Pool, kinds: bool, run: &Run) -> Result<Choice> {
+    /// The method and the number of clusters for these members.
+    fn choose(&self, pool: &mut Pool, run: &Run) -> Result<Choice> {
         if let (Some(info), Some(method)) = (self.info(), &self.built) {
             return Ok(Choice { info, reason: self.reason, k: method.k(), criteria: None });
         }
@@ -230,8 +229,7 @@ impl Checked {
         let (info, reason) = if let Some(info) = self.info() {
             (info, self.reason)
         } else {
-            let found =
-                if kinds { auto_of_kinds() } else { auto(pool.profiles(false, run)?, k, run) };
+            let found = auto(pool.profiles(false, run)?, k, run);
             (found.info, Some(found.reason))
         };
         Ok(Choice { info, reason, k: Some(k), criteria })
