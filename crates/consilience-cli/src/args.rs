@@ -128,6 +128,7 @@ pub(crate) enum Command {
     Methods(MethodsArgs),
     Reproduce(ReproduceArgs),
     Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// List the consensus methods, or show one with its parameters
@@ -157,6 +158,25 @@ Examples:
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub shell: Shell,
+}
+
+/// Write the manual pages
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  Where `man consilience` and `man consilience-run` find them:
+    consilience man ~/.local/share/man/man1
+
+  Only to look at:
+    consilience man | man -l -")]
+pub(crate) struct ManArgs {
+    /// The folder for all pages [default: the page of the program on stdout]
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub dir: Option<std::path::PathBuf>,
+
+    /// Replace pages that are there already
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[cfg(test)]

@@ -23,7 +23,10 @@ Examples:
     consilience demo
 
   Two interleaved half rings, which no single k-means can tell apart:
-    consilience demo half-rings")]
+    consilience demo half-rings
+
+  Tables to try everything else with:
+    consilience demo --tables")]
 pub(crate) struct DemoArgs {
     /// The data set
     #[arg(value_name = "NAME", default_value = "iris", value_parser = dataset_names())]
@@ -32,6 +35,12 @@ pub(crate) struct DemoArgs {
     /// The folder to write to [default: consilience-demo, for another data set consilience-demo-NAME]
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
+
+    /// Only write tables for the commands in the README: flowers.csv, rings.csv, labels.csv and others
+    ///
+    /// They go to the folder that -o names [default: this one].
+    #[arg(long, conflicts_with = "name")]
+    pub tables: bool,
 
     /// Replace another result, or other files of the same names, in the folder
     #[arg(long)]

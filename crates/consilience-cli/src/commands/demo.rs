@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::files::given;
 use super::whole::{Done, Job};
-use super::{asked, making};
+use super::{asked, examples, making};
 use crate::args::{Common, ConsensusArgs, DemoArgs, EnsembleArgs};
 use crate::output::{self, count};
 use crate::session::Session;
@@ -38,6 +38,16 @@ struct Treatment {
 }
 
 pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
+    if args.tables {
+        let session = Session::new(common);
+        let dir = args.output.as_deref().unwrap_or(Path::new(""));
+        let paths = examples::write(dir, args.force, &session.run)?;
+        if session.json {
+            return output::json(&json!({ "schema": 1, "files": paths }));
+        }
+        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        return output::text(&format!("written: {}", paths.join(", ")));
+    }
     let info = data_set(&args.name)?;
     let options = TREATMENTS.iter().find(|(name, _)| *name == info.name).map_or("", |(_, o)| o);
     let treatment = Treatment::parse_from(options.split_whitespace());

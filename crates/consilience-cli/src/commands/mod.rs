@@ -9,11 +9,13 @@ mod combine;
 mod completions;
 mod demo;
 mod earlier;
+mod examples;
 mod explain;
 mod files;
 mod folder;
 mod generate;
 mod making;
+mod man;
 mod methods;
 mod reading;
 mod replay;
@@ -49,6 +51,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Report(args) => report::run(&args, common),
         Command::Methods(args) => methods::run(&args, common.json),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

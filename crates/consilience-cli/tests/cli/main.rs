@@ -13,6 +13,7 @@ mod hostile;
 mod interrupt;
 mod methods;
 mod preset;
+mod readme;
 mod report;
 mod reproduce;
 mod rows;

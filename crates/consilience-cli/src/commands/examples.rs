@@ -1,0 +1,102 @@
+//! `consilience demo --tables`: the tables that the commands in the README read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use consilience::Run;
+use consilience::data::{DataSet, data_set};
+use consilience_io::{Cells, OutputError, Stage, Target, write_table};
+
+use super::files::check_output;
+
+/// Columns by name.
+type Table = Vec<(String, Vec<String>)>;
+
+/// How many patients there are.
+const PATIENTS: usize = 60;
+
+/// Writes the tables to a folder, all or none, and tells their paths.
+pub(super) fn write(dir: &Path, force: bool, run: &Run) -> anyhow::Result<Vec<PathBuf>> {
+    let tables = tables(run)?;
+    let paths: Vec<PathBuf> = tables.iter().map(|(name, _)| dir.join(name)).collect();
+    paths.iter().try_for_each(|path| check_output("--tables:", path, &[], force))?;
+    let stage = Stage::default();
+    for ((_, table), path) in tables.iter().zip(&paths) {
+        let folder = path.parent().unwrap_or(dir);
+        fs::create_dir_all(folder)
+            .map_err(|error| OutputError::io(folder.display().to_string(), &error))?;
+        let columns: Vec<(String, Cells<'_>)> =
+            table.iter().map(|(name, cells)| (name.clone(), Cells::Text(cells.into()))).collect();
+        write_table(&Target::table(path)?.on(&stage), &columns, run)?;
+    }
+    stage.commit()?;
+    Ok(paths)
+}
+
+fn tables(run: &Run) -> anyhow::Result<Vec<(&'static str, Table)>> {
+    let made = |name: &str| data_set(name).map(|info| (info.make)(run));
+    let mut flowers = of_data(&made("iris")?, "species");
+    let names = (1..=flowers[0].1.len()).map(|i| format!("f{i:03}")).collect();
+    flowers.insert(0, ("name".to_owned(), names));
+    // Ten flowers have gone, and every seventh has grown.
+    let mut june = rows(&flowers, 10..flowers[0].1.len());
+    for cell in june[3].1.iter_mut().step_by(7) {
+        *cell = cell.parse::<f64>().map_or(cell.clone(), |length| format!("{:.1}", length + 0.4));
+    }
+    let mut rings = of_data(&made("half-rings")?, "ring");
+    rings.pop();
+    let labels = clusterings(&["north", "south", "east", "west", "coast"], 0..PATIENTS);
+    let truth = ("diagnosis".to_owned(), (0..PATIENTS).map(diagnosis).collect());
+    Ok(vec![
+        ("flowers.csv", flowers),
+        ("june.csv", june),
+        ("rings.csv", rings),
+        ("labels.parquet/part-0.parquet", rows(&labels, 0..PATIENTS / 2)),
+        ("labels.parquet/part-1.parquet", rows(&labels, PATIENTS / 2..PATIENTS)),
+        ("labels.csv", labels),
+        ("site1.csv", clusterings(&["ward", "night shift"], 0..PATIENTS - 10)),
+        ("site2.csv", clusterings(&["laboratory"], 10..PATIENTS)),
+        ("truth.csv", vec![truth]),
+        (
+            "new.csv",
+            clusterings(&["north", "south", "east", "west", "coast"], PATIENTS..PATIENTS + 8),
+        ),
+        ("more.csv", clusterings(&["review", "second review"], 0..PATIENTS)),
+    ])
+}
+
+/// The features and classes of a data set.
+fn of_data(data: &DataSet, truth: &str) -> Table {
+    let feature = |(j, name): (usize, &String)| {
+        (name.clone(), data.features.iter_rows().map(|row| row[j].to_string()).collect())
+    };
+    let mut table: Table = data.feature_names.iter().enumerate().map(feature).collect();
+    let class = |&class: &u32| data.class_names[class as usize].clone();
+    table.push((truth.to_owned(), data.truth.iter().map(class).collect()));
+    table
+}
+
+/// What a patient has.
+fn diagnosis(patient: usize) -> String {
+    ["cold", "flu", "fever"][patient % 3].to_owned()
+}
+
+/// What these doctors found: each calls the three groups by names of its own, errs now and then, and
+/// has not seen everybody.
+fn clusterings(doctors: &[&str], patients: std::ops::Range<usize>) -> Table {
+    let ids = patients.clone().map(|i| format!("p{:02}", i + 1)).collect();
+    let label = |j: usize, i: usize| {
+        let group = (i + usize::from((7 * i + 11 * j) % 13 == 0)) % 3;
+        if (5 * i + 3 * j) % 17 == 0 { String::new() } else { format!("{}{group}", doctors[j]) }
+    };
+    let column = |(j, name): (usize, &&str)| {
+        ((*name).to_owned(), patients.clone().map(|i| label(j, i)).collect())
+    };
+    let columns = doctors.iter().enumerate().map(column);
+    std::iter::once(("patient".to_owned(), ids)).chain(columns).collect()
+}
+
+/// Some rows of a table.
+fn rows(table: &Table, rows: std::ops::Range<usize>) -> Table {
+    table.iter().map(|(name, cells)| (name.clone(), cells[rows.clone()].to_vec())).collect()
+}
