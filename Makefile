@@ -82,11 +82,11 @@ browser-test:
 BENCH ?=
 BENCH_HOME := $(TARGET)/bench
 bench: wheel
-	$(CARGO) build --release --example kmeans_time --example trees_time
+	$(CARGO) build --release --package consilience-drivers
 	test -d $(BENCH_HOME)/venv || $(PYTHON) -m venv $(BENCH_HOME)/venv
 	$(BENCH_HOME)/venv/bin/pip install --quiet --requirement benches/peers/requirements.txt
 	$(BENCH_HOME)/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
-	KMEANS_TIME=$(TARGET)/release/examples/kmeans_time TREES_TIME=$(TARGET)/release/examples/trees_time \
+	KMEANS_TIME=$(TARGET)/release/kmeans_time TREES_TIME=$(TARGET)/release/trees_time \
 	    $(BENCH_HOME)/venv/bin/python benches/peers/run.py $(BENCH) --output $(BENCH_HOME)/bench.json
 
 ## Ratios of our own kernels against straightforward versions and against each other.
