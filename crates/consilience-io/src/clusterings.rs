@@ -216,7 +216,7 @@ impl Part {
         let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
         let truth = named.truth.map(|column| columns::labels(&mut table, column)).transpose()?;
         let weights = named.weights.map(|column| columns::weights(&table, column)).transpose()?;
-        let members = members(&mut table, &named, &stem, options.may_be_empty)?;
+        let members = members(&mut table, &named, &stem, options)?;
         Ok(Part { table, stem, objects, members, truth, weights })
     }
 

@@ -136,6 +136,8 @@ pub struct ReadOptions {
     pub saved: Option<PathBuf>,
     /// Whether a clustering may label no object, as one may that is asked about a few new ones.
     pub may_be_empty: bool,
+    /// Whether `-1` is a cluster like any other: otherwise it is missing where all labels are integers.
+    pub minus_one_is_a_label: bool,
 }
 
 impl ReadOptions {

@@ -6,6 +6,7 @@ use consilience::ensemble::{HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, So
 use super::columns::{Named, is_consensus, whole_numbers};
 use super::error::{InputError, Result};
 use super::table::{Column, LabelColumn, Role, Table};
+use crate::ReadOptions;
 use crate::spelling::Setting;
 
 /// The role of a column that no option names.
@@ -52,12 +53,12 @@ pub(super) fn refuse_measurements(table: &Table, j: usize, labels: &LabelColumn)
 
 /// The clusterings of a table, in the order of their first columns.
 ///
-/// A clustering without any label is refused unless it `may_be_empty`.
+/// A clustering without any label is refused unless it may be empty.
 pub(super) fn members(
     table: &mut Table,
     named: &Named,
     stem: &str,
-    may_be_empty: bool,
+    options: &ReadOptions,
 ) -> Result<Vec<Member>> {
     let data: Vec<usize> = (0..table.names.len())
         .filter(|&j| named.is_data(j) && table.columns[j] != Column::Skipped)
@@ -69,7 +70,7 @@ pub(super) fn members(
         let only = data.len() == 1 && !table.named;
         let name = if only { stem.to_owned() } else { table.names[j].clone() };
         if matches!(table.columns[j], Column::Labels(_)) {
-            members.push(hard_member(table, j, name, may_be_empty)?.into());
+            members.push(hard_member(table, j, name, options)?.into());
             continue;
         }
         let (member, _) = soft_name(&table.names[j]).expect("numbers are memberships");
@@ -83,7 +84,7 @@ pub(super) fn members(
         };
         let columns: Vec<usize> = data.iter().copied().filter(of_member).collect();
         members.push(match soft_member(table, &columns, &member) {
-            Err(InputError::AllMissing { .. }) if may_be_empty => {
+            Err(InputError::AllMissing { .. }) if options.may_be_empty => {
                 let nothing = Labels::U8(vec![u8::MAX; table.rows]);
                 HardMember::from_codes(member.as_str(), nothing, Vec::new())?.into()
             }
@@ -98,13 +99,14 @@ fn hard_member(
     table: &mut Table,
     j: usize,
     name: String,
-    may_be_empty: bool,
+    options: &ReadOptions,
 ) -> Result<HardMember> {
     let mut labels = table.take_labels(j);
     refuse_measurements(table, j, &labels)?;
     whole_numbers(&mut labels);
     let column = &table.names[j];
-    if minus_one_is_missing(&mut labels) && labels.names.list.len() == 1 {
+    let minus_one = !options.minus_one_is_a_label && minus_one_is_missing(&mut labels);
+    if minus_one && labels.names.list.len() == 1 {
         table.warnings.push(format!(
             "{}, column `{column}`: -1 is read as missing, which leaves one cluster (`{}`); if -1 \
              is a cluster, rename it",
@@ -112,7 +114,7 @@ fn hard_member(
         ));
     }
     let distinct = labels.names.list.len();
-    if may_be_empty {
+    if options.may_be_empty {
         return labels.finish(name);
     }
     if distinct == 0 {

@@ -274,7 +274,7 @@ impl Layout {
             }
         }
         options.missing.iter().for_each(|spelling| table.take_as_missing(spelling));
-        let members = members(&mut table, &self.named, &files.stem(), options.may_be_empty);
+        let members = members(&mut table, &self.named, &files.stem(), options);
         let members = members.map_err(|error| files.located(error))?;
         let mut warnings = table.warnings;
         warnings.extend(unlabelled(&members, &map, ids.as_ref(), files));

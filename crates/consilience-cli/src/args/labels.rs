@@ -174,6 +174,7 @@ impl LabelReading {
             impute: None,
             saved: None,
             may_be_empty: false,
+            minus_one_is_a_label: false,
         }
     }
 }
@@ -183,6 +184,8 @@ impl LabelReading {
 /// With --truth, a row per clustering: nmi, ari, accuracy, error, vi, purity, pc_idx. Without, the
 /// matrix of one measure between all pairs. On a terminal the result is an aligned table, in a file
 /// or pipe it is CSV.
+///
+/// -1 is a cluster like any other here, as in scikit-learn; --missing -1 leaves it out.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

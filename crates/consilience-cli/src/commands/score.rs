@@ -15,7 +15,9 @@ use crate::{output, signals};
 
 pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
-    let options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
+    let mut options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
+    // What others say of the same labels can be compared only so; --missing -1 leaves it out.
+    options.minus_one_is_a_label = true;
     let mut table = read_clusterings(&args.files, &options, &session.run)?;
     let truth = table.truth.take().map(Member::from);
     let (ensemble, _) = reading::ensemble(table, &session)?;

@@ -42,6 +42,20 @@ fn what_combine_writes_can_be_scored() {
 }
 
 #[test]
+fn minus_one_is_a_cluster_unless_told() {
+    let folder = folder_with("labels.csv", "noisy,truth\n1,a\n1,a\n2,b\n-1,b\n");
+    let score = ["score", "labels.csv", "--truth", "truth", "--json"];
+    let of = |more: &[&str]| -> Value {
+        let output = run(folder.path(), &[&score[..], more].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    // scikit-learn: adjusted_rand_score([1, 1, 2, -1], ["a", "a", "b", "b"]).
+    let ari = of(&[])["scores"][0]["ari"].as_f64().unwrap();
+    assert!((ari - 4.0 / 7.0).abs() < 1e-12, "{ari}");
+    assert_eq!(of(&["--missing", "-1"])["scores"][0]["ari"], 1.0);
+}
+
+#[test]
 fn one_clustering_with_nothing_beside_it() {
     let folder = tempdir().unwrap();
     std::fs::write(folder.path().join("a.csv"), "a\n1\n2\n").unwrap();
