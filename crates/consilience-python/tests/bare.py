@@ -1,6 +1,8 @@
 """Run by an interpreter that has numpy and the wheel, and nothing else."""
 
+import importlib.metadata
 import importlib.util
+import pydoc
 
 import numpy as np
 
@@ -15,6 +17,15 @@ assert result.labels_.tolist() == [0, 0, 1, 1]
 assert co.metrics.ari(result.labels_, labels[:, 2]) == 1.0
 assert co.load_iris().data.shape == (150, 4)
 assert co.compat.cluster_ensembles is not None
+
+# Nothing that is named fails, neither in help(co) nor here.
+from consilience import *  # noqa: E402, F403
+
+assert "Consensus clustering" in pydoc.render_doc(co)
+assert "consensus" in dir(co) and not {"spark", "LabelConsensus"} & set(dir(co))
+
+inside = {file.name for file in importlib.metadata.files("consilience") or []}
+assert {"LICENSE-APACHE", "LICENSE-MIT", "NOTICE"} <= inside, "the wheel lacks its licences"
 
 for estimator in ("ConsensusClustering", "LabelConsensus"):
     try:

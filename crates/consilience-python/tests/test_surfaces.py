@@ -177,6 +177,15 @@ def test_progress_is_told() -> None:
         co.consensus(big, method="rce", n_clusters=3, progress=stop)
 
 
+def test_everything_installed_is_named(tmp_path) -> None:
+    assert {"spark", "tl", "compat", "ConsensusClustering"} <= set(dir(co)) == set(co.__all__)
+    script = tmp_path / "typed.py"
+    script.write_text("import consilience\nreveal_type(consilience.spark.cluster)\n")
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), str(script)]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
+    assert "SparkConsensus" in told, told
+
+
 def test_data_sets() -> None:
     assert co.load_iris().target_names == ["setosa", "versicolor", "virginica"]
     for make, n, k in [

@@ -9,11 +9,13 @@ array([0, 0, 0, 1, 1])
 2
 
 Functions need numpy and nothing else. The estimators :class:`ConsensusClustering` and
-:class:`LabelConsensus` need scikit-learn, which is imported with them.
+:class:`LabelConsensus` need scikit-learn, and :mod:`consilience.spark` needs pyspark and pyarrow: they
+are imported when they are first asked for, and ``dir`` and ``import *`` name them where they can be.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from consilience import metrics
@@ -33,7 +35,7 @@ from consilience._result import ConsensusResult, Explanation, Vote, load
 from consilience._warnings import ConvergenceWarning
 
 if TYPE_CHECKING:
-    from consilience import compat, tl
+    from consilience import compat, spark, tl
     from consilience._estimators import ConsensusClustering, LabelConsensus
 
 __all__ = [
@@ -60,11 +62,22 @@ __all__ = [
     "methods",
     "metrics",
     "read",
+    "spark",
     "tl",
 ]
 
 _ESTIMATORS = ("ConsensusClustering", "LabelConsensus")
 _MODULES = ("compat", "spark", "tl")
+
+
+def _lacks(name: str) -> bool:
+    """Whether something that this name needs is not installed."""
+    needed = {"spark": ("pyarrow", "pyspark")} | dict.fromkeys(_ESTIMATORS, ("sklearn",))
+    return any(find_spec(package) is None for package in needed.get(name, ()))
+
+
+# What cannot be imported would end `help(consilience)` and `from consilience import *` in an error.
+__all__[:] = [name for name in __all__ if not _lacks(name)]
 
 
 def __getattr__(name: str) -> Any:
