@@ -17,6 +17,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark.ml import Pipeline
+from pyspark.ml.feature import VectorAssembler
+from pyspark.ml.linalg import Vectors
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -25,14 +28,15 @@ from consilience import spark as cs
 
 R = 5
 NAMES = [f"m{i}" for i in range(R)]
+# `make test` installs it first, so there nothing is left out.
+NO_JAVA = "Spark runs on Java 17 or later: `make needs` installs it"
 
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[SparkSession]:
     """A master and two workers on this machine, each a process of its own, 1 GiB in all but for Python."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        # `make test` installs it first, so there nothing is left out.
-        pytest.skip("Spark runs on Java 17 or later: `make java` installs it")
+        pytest.skip(NO_JAVA)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.master("local-cluster[2,1,512]").appName("consilience")
@@ -296,6 +300,80 @@ def test_members_and_clusters_of_features(session: SparkSession, tmp_path: Path)
     made.frame.repartition(4).write.parquet(str(folder))
     again = answer(session.read.parquet(str(folder)))
     pd.testing.assert_frame_equal(again, labels)
+
+
+@pytest.mark.parametrize("kind", ["array", "vector", "sparse"])
+def test_features_in_arrays_and_vectors(session: SparkSession, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    x = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[np.repeat([0, 1, 2], 40)] + rng.normal(size=(120, 2))
+    rows = pd.DataFrame({"id": np.arange(120), "u": x[:, 0], "v": x[:, 1]})
+    df = spread(session, rows, 2)
+    if kind == "array":
+        packed = df.select("id", F.array("u", "v").alias("uv"))
+    else:
+        make = Vectors.dense if kind == "vector" else (lambda row: Vectors.sparse(2, [0, 1], row))
+        packed = session.createDataFrame([(i, make(row.tolist())) for i, row in enumerate(x)], ["id", "uv"])
+    arguments: dict[str, Any] = {"id": "id", "n_members": 4, "n_clusters": 3, "sample": 60}
+    expected = cs.cluster(df, ["u", "v"], **arguments)
+    found = cs.cluster(packed, "uv", **arguments)
+    pd.testing.assert_frame_equal(answer(found.frame), answer(expected.frame))
+    assert (answer(found.predict(packed, id="id"))["cluster"] == expected.predict(x)).all()
+    made = cs.members(packed, ["uv"], id="id", n_members=2)
+    assert isinstance(made.label(packed, id="id"), DataFrame)
+    with pytest.raises(TypeError, match="column `uv` holds string: numbers are needed"):
+        found.predict(df.select("id", F.lit("a").alias("uv")))
+    with pytest.raises(TypeError, match="column `uv` holds double: 2 numbers are needed"):
+        found.predict(df.select("id", F.col("u").alias("uv")))
+    longer = df.select("id", F.array("u", "v", "u").alias("uv"))
+    with pytest.raises(ValueError, match="column `uv`: 120 of 120 values are missing"):
+        found.predict(longer)
+    with pytest.raises(ValueError, match="`uv` has rows of 2 to 3 numbers"):
+        cs.cluster(df.select("id", F.array("u", "v").alias("uv")).union(longer), ["uv"])
+
+
+def test_an_estimator_of_a_pipeline(session: SparkSession) -> None:
+    rng = np.random.default_rng(2)
+    truth = np.repeat([0, 1, 2], 40)
+    x = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[truth] + rng.normal(size=(120, 2))
+    rows = pd.DataFrame({"id": np.arange(120), "u": x[:, 0], "v": x[:, 1], "w": np.arange(120) % 3})
+    df = spread(session, rows, 2)
+    assembler = VectorAssembler(inputCols=["u", "v"], outputCol="features")
+    stage = cs.ConsensusClustering(k=(2, 4), nMembers=6, weightCol="w", predictionCol="group", seed=3)
+    fitted = Pipeline(stages=[assembler, stage]).fit(df)
+    told = answer(fitted.transform(df))
+    assert told.columns.tolist() == ["id", "u", "v", "w", "features", "group"]
+    model = fitted.stages[-1]
+    assert isinstance(model, cs.ConsensusClusteringModel)
+    assert co.metrics.ari(told["group"], truth) > 0.95 and model.result.n_clusters_ == 3
+    packed = assembler.transform(df)
+    expected = cs.cluster(packed, "features", id="id", n_members=6, n_clusters=(2, 4), weight="w", random_state=3)
+    assert (answer(expected.predict(packed, id="id"))["cluster"] == told["group"]).all()
+    fewer = stage.fit(packed, {stage.k: 2})
+    assert fewer.result.n_clusters_ == 2
+    moved = model.copy({model.featuresCol: "moved", model.predictionCol: "there"})
+    there = answer(moved.transform(packed.withColumnRenamed("features", "moved")))["there"]
+    assert (there == told["group"]).all()
+    with pytest.raises(ValueError, match="a column 'group' already"):
+        fitted.transform(df.withColumn("group", F.lit(1)))
+
+
+def test_rows_of_weight_zero_are_left_out(session: SparkSession) -> None:
+    rows = table(seed=4)
+    rows["w"] = np.arange(len(rows)) % 3
+    local = co.consensus(rows[NAMES], method="scec", n_clusters=3, sample_weight=rows["w"])
+    found = cs.consensus(spread(session, rows, 3), NAMES, id="id", weight="w", method="scec", n_clusters=3)
+    told = answer(found.frame)
+    assert same_partition(told["cluster"], local.labels_)
+    np.testing.assert_allclose(told["confidence"], local.confidence_, rtol=0, atol=1e-9)
+    assert found.n_rows_ == (rows["w"] > 0).sum()
+
+
+def test_the_same_on_spark_connect() -> None:
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip(NO_JAVA)
+    script = Path(__file__).with_name("connect.py")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.stdout.endswith("the same answers on Spark Connect\n"), done.stderr[-3000:]
 
 
 def bad(session: SparkSession) -> DataFrame:

@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience._circumstances import seed_of
 from consilience._consensus import consensus, methods
-from consilience._inputs import ensemble
+from consilience._inputs import builder
 
 #: The solvers by their names there, and ours.
 _SOLVERS = {"cspa": "cspa", "hgpa": "hgpa", "mcla": "mcla", "hbgf": "hbgf", "nmf": "nmfc"}
@@ -57,7 +57,7 @@ def cluster_ensembles(
         known = ", ".join([*solvers, "all"]) if solvers else "none in this version"
         raise ValueError(f"there is no solver {solver!r}; there are {known}")
     # Minus one is a label like any other there.
-    members = ensemble(list(table), missing=None)
+    members = builder(list(table), missing=None).finish()
     if nclass is None:
         nclass = max(len(members.clusters(i)) for i in range(len(members)))
     seed = seed_of(random_state)

@@ -9,6 +9,9 @@ workers and on the driver. The answer is that of :func:`consilience.consensus` o
 >>> frame, result = spark.consensus(df, labels=["a", "b", "c"])       # doctest: +SKIP
 >>> frame.write.parquet("consensus")                                  # doctest: +SKIP
 
+:class:`ConsensusClustering` is the same as a stage of a ``pyspark.ml`` pipeline. All of it works on classic
+sessions and on those of Spark Connect.
+
 Needs ``pip install 'consilience[spark]'`` on the driver and ``consilience`` and ``pyarrow`` on the workers.
 """
 
@@ -25,5 +28,15 @@ for _name in ("pyarrow", "pyspark"):
 
 from consilience.spark._cluster import Members, cluster, members
 from consilience.spark._consensus import MAX_PROFILES, SparkConsensus, consensus
+from consilience.spark._pipeline import ConsensusClustering, ConsensusClusteringModel
 
-__all__ = ["MAX_PROFILES", "Members", "SparkConsensus", "cluster", "consensus", "members"]
+__all__ = [
+    "MAX_PROFILES",
+    "ConsensusClustering",
+    "ConsensusClusteringModel",
+    "Members",
+    "SparkConsensus",
+    "cluster",
+    "consensus",
+    "members",
+]

@@ -19,14 +19,15 @@ from consilience._native import Ensemble, Models
 from consilience.spark import _workers
 from consilience.spark._consensus import MAX_PROFILES, SparkConsensus, consensus
 from consilience.spark._frames import (
+    Features,
     carried_columns,
     check_frame,
     check_new,
     check_numbers,
     column,
-    count_rows,
     names_of,
     numbered,
+    shared,
 )
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -57,7 +58,7 @@ class Members:
     n_rows_: int
     sample_share_: float
     _models: Models = field(repr=False)
-    _features: tuple[str, ...] = field(repr=False)
+    _features: Features = field(repr=False)
 
     def label(self, new: Any, *, id: str | Sequence[str] | None = None) -> DataFrame | Ensemble:
         """The labels of new rows: a Spark table for a Spark table, an ``Ensemble`` for an array."""
@@ -66,14 +67,13 @@ class Members:
         df = check_frame(new)
         carried = carried_columns(df, id)
         check_new(df, carried, self.names)
-        check_numbers(df, self._features, "features")
-        count_rows(df, self._features)
+        self._features.count(df)
         return labelled(df, carried, self._features, self._models, self.names)
 
 
 def members(
     df: Any,
-    features: Sequence[str],
+    features: str | Sequence[str],
     *,
     id: str | Sequence[str] | None = None,
     n_members: int = 50,
@@ -97,8 +97,9 @@ def members(
     ----------
     df : pyspark.sql.DataFrame
         One row per object.
-    features : list of str
-        The columns with the features: numbers, none missing. Bring them to one scale first.
+    features : str or list of str
+        The columns with the features: numbers, arrays of numbers or vectors (``VectorAssembler``), none
+        missing. Bring them to one scale first.
     id : str or list of str, optional
         The columns that the answer carries along; all by default.
     n_members, scheme, base, base_n_clusters
@@ -115,15 +116,14 @@ def members(
     Members
     """
     df = check_frame(df)
-    wanted = names_of(features, "features")
-    check_numbers(df, wanted, "features")
+    wanted = Features.of(df, features)
     carried = carried_columns(df, id)
     m = whole(n_members, "n_members", least=1)
     size = whole(sample, "sample", least=1)
     names = [f"m{i:0{len(str(m))}}" for i in range(1, m + 1)]
     check_new(df, carried, names)
     seed = seed_of(random_state)
-    n = count_rows(df, wanted)
+    n = wanted.count(df)
     if n == 0:
         raise ValueError("features: the table is empty: at least one row is needed")
     recipe: dict[str, Any] = {
@@ -133,20 +133,21 @@ def members(
         "n_clusters": number_of(n_clusters),
         "soft": False,
     }
-    key = F.xxhash64(*(column(name) for name in (names_of(id, "id") if id else wanted)))
+    x_columns = wanted.columns(df)
+    key = F.xxhash64(*([column(name) for name in names_of(id, "id")] if id else wanted.keys(df)))
     if n <= size:
-        x = _sampled(df, wanted, key, [], 1.0)[0]
+        x = _sampled(df, x_columns, key, [], 1.0)[0]
         around = circumstances(seed, n_jobs, progress, memory)
         _, models = make_members(x, n_members=m, circumstances=around, **recipe)
         share = 1.0
     else:
         share = size / n
         seeds = np.random.SeedSequence(seed).generate_state(m, np.uint64) >> np.uint64(1)
-        at_a_time = max(1, min(62, _AT_A_TIME // (size * 8 * (len(wanted) + 2))))
+        at_a_time = max(1, min(62, _AT_A_TIME // (size * 8 * (len(x_columns) + 2))))
         found: list[Models] = []
         for start in range(0, m, at_a_time):
             some = [int(s) for s in seeds[start : start + at_a_time]]
-            for own, x in zip(some, _sampled(df, wanted, key, some, share), strict=True):
+            for own, x in zip(some, _sampled(df, x_columns, key, some, share), strict=True):
                 around = circumstances(own, n_jobs, progress, memory)
                 found.append(make_members(x, n_members=1, circumstances=around, **recipe)[1])
         models = found[0]
@@ -158,13 +159,13 @@ def members(
         n_rows_=n,
         sample_share_=share,
         _models=models,
-        _features=tuple(wanted),
+        _features=wanted,
     )
 
 
 def cluster(
     df: Any,
-    features: Sequence[str],
+    features: str | Sequence[str],
     *,
     id: str | Sequence[str] | None = None,
     weight: str | None = None,
@@ -193,7 +194,6 @@ def cluster(
         Its ``predict`` takes new rows with the same features, in Spark or local.
     """
     df = check_frame(df)
-    wanted = names_of(features, "features")
     carried = carried_columns(df, id)
     check_new(df, carried, ["cluster", "confidence"])
     seed = seed_of(random_state)
@@ -203,7 +203,7 @@ def cluster(
     through = list(dict.fromkeys([*carried, *([weight] if weight else [])]))
     made = members(
         df,
-        wanted,
+        features,
         id=id,
         n_members=n_members,
         base=base,
@@ -239,33 +239,32 @@ def cluster(
 def labelled(
     df: DataFrame,
     carried: Sequence[str],
-    features: Sequence[str],
+    features: Features,
     models: Models,
     names: Sequence[str],
 ) -> DataFrame:
     """The table with a column of labels for every model."""
+    columns = [*(column(name) for name in carried), *features.columns(df)]
     kernel = partial(
         _workers.label_rows,
         carried=list(range(len(carried))),
-        features=list(range(len(carried), len(carried) + len(features))),
-        broadcast=df.sparkSession.sparkContext.broadcast(models),
+        features=list(range(len(carried), len(columns))),
+        broadcast=shared(df, models),
     )
     kinds: list[T.DataType] = [df.schema[name].dataType for name in carried]
     kinds += [T.IntegerType()] * len(names)
     schema = T.StructType([T.StructField(f"c{i}", kind) for i, kind in enumerate(kinds)])
-    columns = [column(name) for name in carried]
-    columns += [column(name).cast("double") for name in features]
     return numbered(df, columns).mapInArrow(kernel, schema).toDF(*carried, *names)
 
 
 def _sampled(
-    df: DataFrame, features: Sequence[str], key: Column, seeds: Sequence[int], share: float
+    df: DataFrame, features: Sequence[Column], key: Column, seeds: Sequence[int], share: float
 ) -> list[Floats]:
     """The features of the rows that each seed draws, in an order free of partitions.
 
     Without seeds all rows. A row is drawn if the hash of its key and the seed is small.
     """
-    columns = [column(name).cast("double").alias(f"c{i}") for i, name in enumerate(features)]
+    columns = [values.alias(f"c{i}") for i, values in enumerate(features)]
     table = df.select(*columns, key.alias("key"))
     if seeds:
         bound = int(share * 2.0**64) - 2**63

@@ -25,15 +25,16 @@ from consilience._result import ConsensusResult
 from consilience._warnings import ConvergenceWarning
 from consilience.spark import _workers
 from consilience.spark._frames import (
+    Features,
     carried_columns,
     check_frame,
     check_labels,
     check_new,
     check_numbers,
     column,
-    count_rows,
     names_of,
     numbered,
+    shared,
 )
 
 #: How many distinct label tuples the driver computes with, unless told otherwise.
@@ -70,7 +71,7 @@ class SparkConsensus:
     labels: tuple[str, ...]
     _missing: Missing = field(repr=False)
     _models: Models | None = field(default=None, repr=False)
-    _features: tuple[str, ...] = field(default=(), repr=False)
+    _features: Features | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.frame, self.result))
@@ -103,15 +104,16 @@ class SparkConsensus:
             return self.result.predict(new)
         return self.result.predict(self._models.predict(as_table(new), circumstances()))
 
-    def _predict_frame(self, new: Any, id: str | Sequence[str] | None) -> DataFrame:
+    def _predict_frame(
+        self, new: Any, id: str | Sequence[str] | None, cluster: str = "cluster"
+    ) -> DataFrame:
         df = check_frame(new)
         carried = carried_columns(df, id)
-        check_new(df, carried, ["cluster"])
-        if self._models is not None:
+        check_new(df, carried, [cluster])
+        if self._models is not None and self._features is not None:
             from consilience.spark._cluster import labelled
 
-            check_numbers(df, self._features, "features")
-            count_rows(df, self._features)
+            self._features.count(df)
             names = _free_names(df, self.labels)
             df = labelled(df, carried, self._features, self._models, names)
         else:
@@ -124,11 +126,11 @@ class SparkConsensus:
             labels=places[len(carried) :],
             names=names,
             missing=self._missing,
-            broadcast=df.sparkSession.sparkContext.broadcast(self.result),
+            broadcast=shared(df, self.result),
         )
         schema = _schema(df, carried, [("cluster", T.IntegerType())])
         given = numbered(df, [column(name) for name in columns])
-        return given.mapInArrow(kernel, schema).toDF(*carried, "cluster")
+        return given.mapInArrow(kernel, schema).toDF(*carried, cluster)
 
 
 def consensus(
@@ -159,8 +161,9 @@ def consensus(
     id : str or list of str, optional
         The columns that the answer carries along; all by default. Fewer are faster.
     weight : str, optional
-        A column of object weights, numbers > 0. They are added up exactly and rounded once, so the sum
-        does not depend on how the table is partitioned.
+        A column of object weights, numbers >= 0. They are added up exactly and rounded once, so the sum
+        does not depend on how the table is partitioned. A row of weight 0 is left out of the consensus
+        and gets the cluster that ``predict`` gives it.
     max_profiles : int
         How many distinct label tuples the driver computes with. If there are more, the heaviest are
         kept and each of the others is counted with the closest of them; its rows get the cluster that
@@ -186,7 +189,12 @@ def consensus(
     gone = missing_labels(missing)
     around = circumstances(random_state, n_jobs, progress, memory)
 
-    grouped = _grouped(df, names, weight, gone).persist(StorageLevel.MEMORY_AND_DISK)
+    counted, left_out = df, False
+    if weight is not None:
+        left_out = bool(df.where(column(weight) == 0).select(F.lit(1)).head(1))
+        # What is missing there is told of, not left out.
+        counted = df.where((column(weight) != 0) | column(weight).isNull()) if left_out else df
+    grouped = _grouped(counted, names, weight, gone).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         tuples = _collected(grouped, names, limit, around["memory"], -1 in gone["integers"])
     finally:
@@ -211,7 +219,7 @@ def consensus(
             stacklevel=2,
         )
     return SparkConsensus(
-        frame=_joined(df, names, carried, gone, tuples, result),
+        frame=_joined(df, names, carried, gone, tuples, result, left_out or tuples.merged > 0),
         result=result,
         n_rows_=tuples.rows,
         n_profiles_=tuples.n_profiles,
@@ -317,7 +325,7 @@ def _with_rare(
     kernel = partial(
         _workers.closest_profiles,
         names=names,
-        broadcast=grouped.sparkSession.sparkContext.broadcast(lookup),
+        broadcast=shared(grouped, lookup),
     )
     found = (
         grouped.where(F.coalesce(*keys).isNotNull())
@@ -348,8 +356,10 @@ def _joined(
     missing: Missing,
     tuples: _Tuples,
     result: ConsensusResult,
+    predicting: bool,
 ) -> DataFrame:
-    """The table with the cluster and the confidence of every row."""
+    """The table with the cluster and the confidence of every row; rows with a tuple that is not among
+    ``tuples`` have those of new ones, if ``predicting``."""
     lookup = tuples.lookup
     profiles = result._map
     known = profiles >= 0
@@ -359,15 +369,14 @@ def _joined(
     clusters[profiles[known]] = result.labels_[known]
     confidence[profiles[known]] = result.confidence_[known]
     places, columns = _positions([*carried, *names])
-    # Only where tuples were left out is there anything to predict.
-    state = (lookup, clusters, confidence, result if tuples.merged else None)
+    state = (lookup, clusters, confidence, result if predicting else None)
     kernel = partial(
         _workers.look_up,
         carried=places[: len(carried)],
         labels=places[len(carried) :],
         names=names,
         missing=missing,
-        broadcast=df.sparkSession.sparkContext.broadcast(state),
+        broadcast=shared(df, state),
     )
     schema = _schema(
         df, carried, [("cluster", T.IntegerType()), ("confidence", T.DoubleType())]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+
+from consilience.spark._workers import Shipped
 
 _LABELS = (T.IntegralType, T.FloatType, T.DoubleType, T.StringType, T.BooleanType, T.NullType)
 _NUMBERS = (T.NumericType,)
@@ -102,18 +109,112 @@ def numbered(df: DataFrame, columns: Sequence[Column]) -> DataFrame:
     return df.select(*(c.alias(f"c{i}") for i, c in enumerate(columns)))
 
 
-def count_rows(df: DataFrame, features: Sequence[str]) -> int:
-    """The number of rows; refuses features that are missing or not finite."""
-    values = [column(name).cast("double") for name in features]
-    gone = [v.isNull() | F.isnan(v) | (F.abs(v) == F.lit(float("inf"))) for v in values]
-    counts = [F.sum(F.when(g, 1).otherwise(0)).alias(f"g{i}") for i, g in enumerate(gone)]
-    row = df.agg(F.count(F.lit(1)).alias("n"), *counts).collect()[0]
-    n = int(row["n"])
-    for i, name in enumerate(features):
-        bad = int(row[f"g{i}"] or 0)
-        if bad:
-            raise ValueError(
-                f"features: column `{name}`: {bad} of {n} values are missing or not finite: fill them "
-                "in or leave these rows out"
-            )
-    return n
+def shared(df: DataFrame, value: Any) -> Any:
+    """What gives ``value`` to the workers of a table, as its attribute of that name."""
+    session = df.sparkSession
+    if not type(session).__module__.startswith("pyspark.sql.connect"):
+        return session.sparkContext.broadcast(value)
+    # Clients of Spark Connect cannot broadcast, and messages are limited: a file goes along instead.
+    name = f"consilience-{uuid4().hex}.pickle"
+    with TemporaryDirectory() as folder:
+        file = Path(folder, name)
+        file.write_bytes(pickle.dumps(value, protocol=5))
+        session.addArtifacts(str(file), file=True)
+    return Shipped(name)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Columns of numbers, of arrays or of vectors, side by side as one table of features."""
+
+    names: tuple[str, ...]
+    #: How many numbers the arrays or vectors of a column have; None for a column of numbers.
+    widths: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, df: DataFrame, features: Any) -> Self:
+        """The features in these columns; how wide arrays are is asked of the table."""
+        names = names_of(features, "features")
+        arrays = [name for name in names if _is_array(df, name)]
+        widths: dict[str, int] = {}
+        if arrays:
+            sizes = [F.size(_array(df, name)) for name in arrays]
+            found = [c.alias(f"{i}{e}") for i, s in enumerate(sizes) for c, e in _ends(s)]
+            row = df.agg(*found).collect()[0]
+            for i, name in enumerate(arrays):
+                least, most = row[f"{i}least"], row[f"{i}most"]
+                if least != most:
+                    raise ValueError(
+                        f"features: column `{name}` has rows of {max(least, 0)} to {most} numbers: all "
+                        "must have as many"
+                    )
+                widths[name] = max(most or 0, 0)
+        return cls(tuple(names), tuple(widths.get(name) for name in names))
+
+    def columns(self, df: DataFrame) -> list[Column]:
+        """One column of doubles for every feature."""
+        found: list[Column] = []
+        for name, width in zip(self.names, self.widths, strict=True):
+            if width is None:
+                check_numbers(df, [name], "features")
+                found.append(column(name).cast("double"))
+            elif not _is_array(df, name):
+                kind = df.schema[name].dataType.simpleString()
+                raise TypeError(f"features: column `{name}` holds {kind}: {width} numbers are needed")
+            else:
+                array = _array(df, name)
+                # Too long a row must not pass for the first numbers of it.
+                array = F.when(F.size(array) == F.lit(width), array)
+                found += [F.get(array, F.lit(i)).cast("double") for i in range(width)]
+        return found
+
+    def keys(self, df: DataFrame) -> list[Column]:
+        """The columns as they are, by which rows are told apart."""
+        given = zip(self.names, self.widths, strict=True)
+        return [column(name) if width is None else _array(df, name) for name, width in given]
+
+    def count(self, df: DataFrame) -> int:
+        """The number of rows; refuses features that are missing or not finite."""
+        of = [
+            name
+            for name, width in zip(self.names, self.widths, strict=True)
+            for _ in range(1 if width is None else width)
+        ]
+        values = self.columns(df)
+        gone = [v.isNull() | F.isnan(v) | (F.abs(v) == F.lit(float("inf"))) for v in values]
+        counts = [F.sum(F.when(g, 1).otherwise(0)).alias(f"g{i}") for i, g in enumerate(gone)]
+        row = df.agg(F.count(F.lit(1)).alias("n"), *counts).collect()[0]
+        n = int(row["n"])
+        for i, name in enumerate(of):
+            bad = int(row[f"g{i}"] or 0)
+            if bad:
+                raise ValueError(
+                    f"features: column `{name}`: {bad} of {n} values are missing or not finite: fill "
+                    "them in or leave these rows out"
+                )
+        return n
+
+
+def _is_array(df: DataFrame, name: str) -> bool:
+    """Whether a column holds arrays of numbers or vectors; refuses what holds no numbers at all."""
+    check_columns(df, [name], "features")
+    kind = df.schema[name].dataType
+    if isinstance(kind, T.ArrayType) and isinstance(kind.elementType, _NUMBERS):
+        return True
+    if type(kind).__name__ == "VectorUDT":
+        return True
+    check_numbers(df, [name], "features")
+    return False
+
+
+def _array(df: DataFrame, name: str) -> Column:
+    """A column of arrays or vectors as arrays."""
+    if isinstance(df.schema[name].dataType, T.ArrayType):
+        return column(name)
+    from pyspark.ml.functions import vector_to_array
+
+    return vector_to_array(column(name))
+
+
+def _ends(size: Column) -> list[tuple[Column, str]]:
+    return [(F.min(size), "least"), (F.max(size), "most")]

@@ -6,8 +6,12 @@ traces; so what is wrong travels as a row of its own, and the driver says it.
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,25 @@ Batches = Iterator[pa.RecordBatch]
 
 #: Tuples that a worker keeps before it hands them on: some 10 MB with 20 members.
 KEPT = 1 << 17
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A value that went to the workers in a file."""
+
+    name: str
+
+    @property
+    def value(self) -> Any:
+        return _loaded(self.name)
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str) -> Any:
+    # A worker process does many tasks.
+    from pyspark import SparkFiles
+
+    return pickle.loads(Path(SparkFiles.get(name)).read_bytes())
 
 
 def count_tuples(
@@ -109,7 +132,7 @@ def look_up(
 ) -> Batches:
     """The cluster and confidence of every row, beside the columns that are carried along.
 
-    Rows whose tuple was not kept are what ``predict`` makes of new rows; their confidence is the
+    Rows whose tuple was not kept, or has no weight, are what ``predict`` makes of new rows; their confidence is the
     support of the members.
     """
     lookup, clusters, confidence, result = broadcast.value
