@@ -15,6 +15,10 @@ use crate::ensemble::{PyEnsemble, codes, matrix, member_of};
 use crate::error::to_python;
 use crate::running::{Circumstances, compute};
 
+/// Clusters, profiles and support of new objects.
+type Assigned<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 /// The distinct label tuples of an ensemble.
 #[pyclass(name = "Profiles", module = "consilience._native", frozen)]
 pub(crate) struct PyProfiles {
@@ -91,14 +95,10 @@ impl PyProfiles {
         PyArray1::from_vec(py, self.profiles.map().iter().map(number).collect())
     }
 
-    /// The same profiles among more objects: these are number `rows[i]` of `n_objects`, the others
-    /// have no profile.
-    fn among(&self, rows: Vec<usize>, n_objects: usize) -> PyResult<Self> {
-        let mut map = vec![NO_PROFILE; n_objects];
-        for (&row, &s) in rows.iter().zip(self.profiles.map()) {
-            let place = map.get_mut(row);
-            *place.ok_or_else(|| PyIndexError::new_err("rows: there are not so many objects"))? = s;
-        }
+    /// The same profiles as those of other objects: the profile of every object, -1 where it has none.
+    fn mapped(&self, map: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
+        let profile = |&s: &i64| u32::try_from(s).unwrap_or(NO_PROFILE);
+        let map = map.as_array().iter().map(profile).collect();
         let profiles = self.profiles.clone().with_map(map).map_err(to_python)?;
         Ok(PyProfiles { profiles, clusters: self.clusters.clone() })
     }
@@ -171,6 +171,30 @@ impl PyProfiles {
         })?;
         let found = found.into_iter().map(|label| label.map_or(-1, i64::from));
         Ok(PyArray1::from_vec(py, found.collect()))
+    }
+
+    /// Where new objects belong: their clusters, the profiles that have their label tuples (both -1
+    /// where there is none), and the members' support of their clusters.
+    fn assign<'py>(
+        &self,
+        py: Python<'py>,
+        new: &Bound<'py, PyAny>,
+        labels: PyReadonlyArray1<'py, i64>,
+        n_clusters: usize,
+        circumstances: Circumstances,
+    ) -> PyResult<Assigned<'py>> {
+        let labels = self.labels(&labels)?;
+        let members = members_of(new)?;
+        let (found, _) = compute(py, &circumstances, |run| {
+            let nearest = Nearest::new(&self.profiles, &self.clusters, &labels, n_clusters)?;
+            nearest.assign(&members, run)
+        })?;
+        let number = |place: Option<u32>| place.map_or(-1, i64::from);
+        Ok((
+            PyArray1::from_vec(py, found.iter().map(|it| number(it.cluster)).collect()),
+            PyArray1::from_vec(py, found.iter().map(|it| number(it.profile)).collect()),
+            PyArray1::from_vec(py, found.iter().map(|it| it.support).collect()),
+        ))
     }
 
     /// The members' support of every cluster for new objects, zeros where nothing is known.

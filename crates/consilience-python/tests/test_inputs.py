@@ -237,9 +237,14 @@ def test_weight_zero_leaves_an_object_out() -> None:
     assert weighted.confidence_[kept].tolist() == without.confidence_.tolist()
     assert weighted.labels_[~kept].tolist() == without.predict(PLAIN[~kept]).tolist()
     assert (weighted.confidence_[~kept] > 0).all() and (weighted.confidence_ <= 1).all()
+    # One with the labels of another is as sure as that.
+    twice = np.vstack([PLAIN[kept], PLAIN[kept][:1]])
+    double = co.consensus(twice, method="scec", n_clusters=3, sample_weight=[*counts[kept], 0])
+    assert double.confidence_[-1] == double.confidence_[0] == without.confidence_[0]
+    assert double.explain(-1).votes == double.explain(0).votes
     assert (weighted.anmi_, weighted.n_unique_) == (without.anmi_, without.n_unique_)
     assert len(weighted.membership_) == N and np.isnan(weighted.coassociation([0])).all()
-    with pytest.raises(ValueError, match="object 0 has weight 0"):
+    with pytest.raises(ValueError, match="object 0 was left out"):
         weighted.explain(0)
     assert weighted.verdict_ and weighted.explain(1).label == weighted.labels_[1]
     # A clustering that labels none of those left out is asked about them as well.

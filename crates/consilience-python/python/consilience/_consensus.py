@@ -13,7 +13,7 @@ from consilience import _native
 from consilience._circumstances import Progress, circumstances, whole
 from consilience._inputs import MISSING, aligned, along, builder, doubts, one, table, weights
 from consilience._native import Ensemble, Models
-from consilience._result import ConsensusResult
+from consilience._result import ConsensusResult, placed
 from consilience._warnings import ConvergenceWarning
 
 #: How a number of clusters is asked for.
@@ -201,17 +201,15 @@ def combined(
 
 def _put_back(answer: dict[str, Any], everyone: Ensemble, kept: Any, circumstances: Any) -> None:
     """Gives objects that were left out the clusters of new ones."""
-    n, profiles, k = everyone.n_objects, answer["profiles"], answer["n_clusters"]
+    n = everyone.n_objects
     gone = np.setdiff1d(np.arange(n), kept)
-    labels, confidence = np.full(n, -1, dtype=np.int64), np.zeros(n)
+    labels, confidence, where = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
     labels[kept], confidence[kept] = answer["labels"], answer["confidence"]
-    asked = answer["profile_labels"], k, circumstances
-    labels[gone] = profiles.predict(everyone.rows(gone.tolist()), *asked)
-    support = profiles.support(everyone.rows(gone.tolist()), *asked)
-    placed = gone[labels[gone] >= 0]
-    confidence[placed] = support[labels[gone] >= 0, labels[placed]]
+    where[kept] = answer["profiles"].map
+    others = everyone.rows(gone.tolist())
+    labels[gone], confidence[gone], where[gone] = placed(answer, others, circumstances)
     answer["labels"], answer["confidence"] = labels, confidence
-    answer["profiles"] = profiles.among(kept.tolist(), n)
+    answer["profiles"] = answer["profiles"].mapped(where)
 
 
 def generate(

@@ -23,7 +23,7 @@ from consilience._clusterers import copy_of, count_of, labels_of, name_of, predi
 from consilience._consensus import Clusters, combined, make_members, number_of, scheme_of, span
 from consilience._inputs import aligned, builder, doubts, table, weights
 from consilience._native import Builder, Ensemble, Models
-from consilience._result import ConsensusResult
+from consilience._result import ConsensusResult, placed
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -100,10 +100,9 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         labels, confidence = np.full(X.shape[0], -1, dtype=np.int64), np.zeros(X.shape[0])
         labels[kept], confidence[kept] = self.labels_, self.confidence_
         if self._labels_new():
-            labels[others] = self.result_.predict(self._members_of(X[others]), n_jobs=self.n_jobs)
-            support = self.result_.support(self._members_of(X[others]), n_jobs=self.n_jobs)
-            placed = labels[others] >= 0
-            confidence[others[placed]] = support[placed, labels[others[placed]]]
+            around = circumstances(0, self.n_jobs)
+            new = self._members_of(X[others])
+            labels[others], confidence[others], _ = placed(self.result_._answer, new, around)
         self.labels_, self.confidence_ = labels, confidence
 
     def _labels_new(self) -> bool:

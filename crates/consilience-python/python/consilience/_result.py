@@ -182,7 +182,8 @@ class ConsensusResult:
 
     @cached_property
     def membership_(self) -> Floats | None:
-        """The soft consensus, (n, k), rows summing to 1; zeros where an object has no label or weight.
+        """The soft consensus, (n, k), rows summing to 1; zeros where an object has no label, or weight 0
+        and labels that no other object has.
 
         None if the method has none.
         """
@@ -212,7 +213,7 @@ class ConsensusResult:
         -------
         array
             One row for each object of ``rows`` and one column for each object; NaN where an object
-            has no label at all, or weight 0.
+            has no label at all, or weight 0 and labels that no other object has.
 
         Raises
         ------
@@ -272,7 +273,9 @@ class ConsensusResult:
             raise IndexError(f"there is no object {i}: there are {n}")
         label, profile = int(self.labels_[i]), int(self._map[i])
         if profile < 0 <= label:
-            raise ValueError(f"object {i} has weight 0: no clustering voted about it")
+            raise ValueError(
+                f"object {i} was left out (weight 0) and no other has its labels: nothing is known of it"
+            )
         if profile < 0:
             nothing = tuple(Vote(name, None, None, ()) for name in self.members_)
             return Explanation(label, 0.0, nothing, (), None, 0.0)
@@ -559,6 +562,23 @@ def load(path: str | Path) -> ConsensusResult:
     array([0, 0, 1])
     """
     return read(path, _made)
+
+
+def placed(
+    answer: dict[str, Any], members: Builder | Ensemble, circumstances: Any
+) -> tuple[Integers, Floats, Integers]:
+    """The clusters of new objects, how sure these are, and the profiles that the objects have.
+
+    An object with a known label tuple is as sure as those with it; with a new one, as the support is.
+    """
+    profiles: Profiles = answer["profiles"]
+    labels, where, support = profiles.assign(
+        members, answer["profile_labels"], answer["n_clusters"], circumstances
+    )
+    sure = np.zeros(len(profiles) + 1)
+    known = profiles.map >= 0
+    sure[profiles.map[known]] = answer["confidence"][known]
+    return labels, np.where(where >= 0, sure[where], support), where
 
 
 def _features(X: Any) -> tuple[Floats, list[str]]:
