@@ -25,6 +25,7 @@ _DAMAGED = (
     EOFError,
     LookupError,
     NotImplementedError,
+    OSError,
     SyntaxError,
     TypeError,
     ValueError,
@@ -64,21 +65,22 @@ def write(path: str | Path, answer: dict[str, Any], copies: list[int] | None) ->
 
 def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]) -> T:
     """What ``make`` makes of what :func:`write` wrote; where that fails, the file is damaged."""
-    try:
-        archive = np.load(Path(path), allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise ValueError("it holds one array, and not what ConsensusResult.save writes")
-        with archive:
+    # What the system says of the file itself is an error of Python's own.
+    with Path(path).open("rb") as file:
+        try:
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise ValueError("it holds one array, and not what ConsensusResult.save writes")
             arrays = {name: archive[name] for name in archive.files}
-        if "head" not in arrays:
-            holds = ", ".join(arrays) or "nothing"
-            raise ValueError(f"it holds {holds}, and not what ConsensusResult.save writes")
-        head = json.loads(str(arrays.pop("head")[()]))
-        if head["format"] != _FORMAT:
-            raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
-        return make(_unpacked(arrays, head), head["copies"])
-    except _DAMAGED as error:
-        raise ValueError(f"{path} is no saved consensus: {error}") from error
+            if "head" not in arrays:
+                holds = ", ".join(arrays) or "nothing"
+                raise ValueError(f"it holds {holds}, and not what ConsensusResult.save writes")
+            head = json.loads(str(arrays.pop("head")[()]))
+            if head["format"] != _FORMAT:
+                raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
+            return make(_unpacked(arrays, head), head["copies"])
+        except _DAMAGED as error:
+            raise ValueError(f"{path} is no saved consensus: {error}") from error
 
 
 def _packed(

@@ -91,7 +91,8 @@ class ConsensusResult:
         For each member the shares of its clusters that go to the consensus clusters; the rows are the
         clusters that ``clusters_`` names.
     leaderboard_ : list of dict, or None
-        Of several methods that were run side by side, the best first: ``method``, ``k``, ``anmi``,
+        Of several methods that were run side by side, those with as many clusters as were asked for
+        first, then by agreement with the clusterings: ``method``, ``k``, ``anmi``,
         ``agreement`` (with the answers of the others), or the ``problem`` that it had.
     objective_ : float or None
         The final value of the method's objective.
