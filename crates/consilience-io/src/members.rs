@@ -2,6 +2,7 @@
 
 use consilience::Matrix;
 use consilience::ensemble::{HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, SoftMember};
+use consilience::words::{count, counted};
 
 use super::columns::{Named, is_consensus, whole_numbers};
 use super::error::{InputError, Result};
@@ -227,9 +228,13 @@ fn check_memberships(
     }
     if rounded > 0 {
         table.warnings.push(format!(
-            "{}, clustering `{member}`: {rounded} of {} rows of memberships sum to 1 only up to \
-             rounding and were divided by their sum",
-            table.file, table.rows
+            "{}, clustering `{member}`: {} of {} of memberships {} to 1 only up to rounding and {} divided \
+             by the sum",
+            table.file,
+            count(rounded),
+            counted(table.rows, "row"),
+            if rounded == 1 { "sums" } else { "sum" },
+            if rounded == 1 { "was" } else { "were" },
         ));
     }
     Ok(())

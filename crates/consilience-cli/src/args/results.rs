@@ -93,6 +93,10 @@ pub(crate) struct ReplayArgs {
 /// missing label counts half; of several the cluster with the largest weight, the lowest number of
 /// equals. Labels that a clustering never gave before count as missing.
 ///
+/// NEW holds labels, not features: a result keeps what its clusterings said, not what made them. For new
+/// rows of features, put them into the data and use `run --align-to RESULT`; or use ConsensusClustering of
+/// the Python package, whose `predict` takes features.
+///
 /// The result is a table `id,cluster,confidence,match`: match is `exact` or `nearest`, or `none` for
 /// an object without any known label, which gets no cluster. The confidence of an exact one is that
 /// of the saved result, of a nearest one the share of the votes that its cluster has.

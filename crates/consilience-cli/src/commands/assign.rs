@@ -30,6 +30,13 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
     let run = &session.run;
     let saved = Saved::read(&args.result, &session)?;
     let table = read(args, &saved, &session)?;
+    let known = saved.record.data.features.as_deref().unwrap_or_default();
+    if let Some(first) = args.files.first()
+        && !known.is_empty()
+        && known.iter().all(|name| table.members.iter().any(|member| member.name() == name))
+    {
+        return Err(features_given(&first.display().to_string(), args));
+    }
     let new = Matched::new(&saved, table)?;
     let Partition { profiles, labels, numbers, .. } = &saved.partition;
     let nearest = Nearest::new(profiles, &saved.clusters, labels, numbers.len())?;
@@ -105,18 +112,30 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
             options.id = None;
             read_clusterings(&args.files, &options, &session.run)?
         }
-        Err(InputError::MeantRun { file, .. }) if saved.record.data.features.is_some() => {
-            return Err(data(format!(
-                "{file} holds features, but a result keeps labels, not what made them: put the new rows \
-                 into the data and give `consilience run ... --align-to {}`, which calls the clusters \
-                 as they are there",
-                args.result.display()
-            )));
+        Err(InputError::MeantRun { file, .. }) => return Err(features_given(&file, args)),
+        Err(InputError::UnknownEnding { file }) if is_sparse(&file) => {
+            return Err(features_given(&file, args));
         }
         table => table?,
     };
     table.warnings.iter().for_each(|warning| session.run.warn(warning));
     Ok(table)
+}
+
+/// Whether a file is one of sparse features.
+fn is_sparse(file: &str) -> bool {
+    file.trim_end_matches(".gz").ends_with(".mtx")
+}
+
+/// Features were given, of which a result knows nothing.
+fn features_given(file: &str, args: &AssignArgs) -> anyhow::Error {
+    data(format!(
+        "{file} holds features, but a result keeps the labels of its clusterings, not what made them: \
+         put the new rows into the data and give `consilience run ... --align-to {}`, which calls the \
+         clusters as they are there, or use ConsensusClustering of the Python package, whose `predict` \
+         takes features",
+        args.result.display()
+    ))
 }
 
 /// New labels in the order of the result's clusterings.

@@ -208,9 +208,25 @@ fn features_are_refused_with_what_to_do() {
     fs::write(folder.path().join("data.csv"), crate::run::groups(60)).unwrap();
     let options = ["--id", "name", "--drop", "kind", "--k", "3", "--size", "3", "-o", "out"];
     assert!(run(folder.path(), &[&["run", "data.csv"], &options[..]].concat()).status.success());
-    let refused = run(folder.path(), &["assign", "out", "data.csv", "--drop", "kind"]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("holds features") && said.contains("--align-to out"), "{said}");
+    // Whole numbers look like labels, and sparse tables are none that labels come in.
+    let whole =
+        table("x,y", 60, |i| format!("{},{}", i % 7 + 10 * (i / 30), i % 5 + 10 * (i / 30)));
+    fs::write(folder.path().join("whole.csv"), whole).unwrap();
+    fs::write(folder.path().join("new.mtx"), "%%MatrixMarket matrix coordinate real general\n")
+        .unwrap();
+    let options =
+        ["run", "whole.csv", "--as-features", "--k", "2", "--size", "3", "-o", "of-whole"];
+    assert!(run(folder.path(), &options).status.success());
+    for (result, new) in
+        [("out", "data.csv --drop kind"), ("of-whole", "whole.csv"), ("out", "new.mtx")]
+    {
+        let new: Vec<&str> = new.split_whitespace().collect();
+        let refused = run(folder.path(), &[&["assign", result], &new[..]].concat());
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(3), "{said}");
+        let align = format!("--align-to {result}`");
+        assert!(said.contains("holds features") && said.contains(&align), "{said}");
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ fn prepare(folder: &Path) {
     write("texts.csv", "x,y,z,place,note\n1.5,2,1,here,a\n3.5,4,2,up,b\n5.5,6,3,down,c\n");
     write("comma.csv", "x;y\n1,5;2\n3,5;4\n");
     write("large.csv", "x,y\n1,2\n3,1e308\n5,6\n");
+    let sparse = "%%MatrixMarket matrix coordinate real general\n4 2 3\n1 1 1\n3 2 1e308\n4 1 3\n";
+    write("large.mtx", sparse);
     write("constant.csv", "x,y\n1.5,2\n1.5,2\n1.5,2\n");
     write("site-a.csv", "name,a\np,1\nq,1\nr,2\ns,2\n");
     write("site-b.csv", "name,b\nq,1\np,1\ns,2\nr,2\n");
@@ -128,6 +130,7 @@ const CASES: &[(&str, i32, &[&str])] = &[
     ("run nan.csv -o out --k 2", 3, &["nan.csv, line 3, column `y`", "missing", "--impute"]),
     ("run infinite.csv -o out --k 2", 3, &["infinite.csv, line 3, column `y`", "finite"]),
     ("run large.csv -o out --k 2", 3, &["large.csv, line 3, column `y`: 1e308 is too large"]),
+    ("run large.mtx -o out --k 2 --base kmeans", 3, &["row 2, column `1`", "got 1e308"]),
     ("run constant.csv -o out", 3, &["constant.csv: every feature has the same value", "nothing"]),
     ("combine labels.csv --k 2 --align-to nosuch", 3, &["nosuch cannot be read: no such file"]),
     (

@@ -118,7 +118,7 @@ pub(super) fn unusable_value(row: usize, column: usize, value: f64) -> Error {
         what: "the data".to_owned(),
         row,
         column: Some(column.to_string()),
-        problem: format!("a feature must be a number of magnitude at most 1e150, got {value}"),
+        problem: format!("a feature must be a number of magnitude at most 1e150, got {value:e}"),
     }
 }
 
