@@ -72,13 +72,11 @@ pub enum InputError {
 /// What is wrong, and what to do about it.
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InputError::Library(error) => error.fmt(f),
-            _ => {
-                let (problem, fix) = self.parts();
-                write!(f, "{problem}; {fix}")
-            }
+        if let Some(error) = self.library() {
+            return error.fmt(f);
         }
+        let (problem, fix) = self.parts();
+        write!(f, "{problem}; {fix}")
     }
 }
 

@@ -1,5 +1,7 @@
 //! `consilience assign RESULT NEW...`: the clusters of new objects that the same clusterings label.
 
+use std::path::Path;
+
 use consilience::ensemble::{HardMember, Labels, Member};
 use consilience::judge::{Assignment, Nearest, Partition, Unknown};
 use consilience_io::{
@@ -124,7 +126,8 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
 
 /// Whether a file is one of sparse features.
 fn is_sparse(file: &str) -> bool {
-    file.trim_end_matches(".gz").ends_with(".mtx")
+    let ending = Path::new(file.trim_end_matches(".gz")).extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("mtx"))
 }
 
 /// Features were given, of which a result knows nothing.

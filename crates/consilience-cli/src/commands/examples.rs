@@ -86,8 +86,9 @@ fn diagnosis(patient: usize) -> String {
 fn clusterings(doctors: &[&str], patients: std::ops::Range<usize>) -> Table {
     let ids = patients.clone().map(|i| format!("p{:02}", i + 1)).collect();
     let label = |j: usize, i: usize| {
-        let group = (i + usize::from((7 * i + 11 * j) % 13 == 0)) % 3;
-        if (5 * i + 3 * j) % 17 == 0 { String::new() } else { format!("{}{group}", doctors[j]) }
+        let group = (i + usize::from((7 * i + 11 * j).is_multiple_of(13))) % 3;
+        let seen = !(5 * i + 3 * j).is_multiple_of(17);
+        if seen { format!("{}{group}", doctors[j]) } else { String::new() }
     };
     let column = |(j, name): (usize, &&str)| {
         ((*name).to_owned(), patients.clone().map(|i| label(j, i)).collect())
