@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(message(&[None; 2], None), "the start has 2 entries, but the ensemble has 3");
         assert_eq!(
             message(&[Some(0); 3], Some(&[1.0])),
-            "the weights of the start has 1 entries, but the ensemble has 3"
+            "the weights of the start has 1 entry, but the ensemble has 3"
         );
     }
 

@@ -395,7 +395,7 @@ mod tests {
         };
         assert_eq!(
             labels(&[0, 1], &[0], None).unwrap_err(),
-            "the second list of labels has 1 entries, but the first clustering has 2"
+            "the second list of labels has 1 entry, but the first clustering has 2"
         );
         assert!(labels(&[0], &[0], Some(&[1.0, 2.0])).is_err());
         assert!(labels(&[0], &[0], Some(&[-1.0])).is_err());

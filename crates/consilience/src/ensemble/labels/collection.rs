@@ -150,7 +150,7 @@ mod tests {
         let members = vec![member("a", &[Some(0), Some(1)]), member("b", &[Some(0)])];
         assert_eq!(
             Ensemble::new(members).unwrap_err().to_string(),
-            "member `b` has 1 entries, but member `a` has 2"
+            "member `b` has 1 entry, but member `a` has 2"
         );
     }
 
