@@ -262,7 +262,8 @@ fn an_ensemble_reads_back_the_same_from_every_format() {
     for soft in [&[][..], &["--soft"]] {
         let mut answers = Vec::new();
         for file in ["e.csv", "e.csv.gz", "e.tsv", "e.tsv.gz", "e.parquet", "e.arrow"] {
-            let own = ["generate", "data.csv", "--id", "name", "--drop", "kind", "-o", file];
+            let own =
+                ["generate", "data.csv", "--id", "name", "--drop", "kind", "--force", "-o", file];
             let made = run(folder.path(), &[&own, soft].concat());
             assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
             let combine = ["combine", file, "--id", "name", "--method", "scec", "--k", "3"];
@@ -308,9 +309,9 @@ fn a_matrix_that_does_not_fit_is_refused() {
 fn demo_runs_everywhere_without_files() {
     for name in ["iris", "half-rings", "three-rings", "cigar", "blobs"] {
         let folder = tempdir().unwrap();
-        let output = run(folder.path(), &["demo", name]);
+        let output = run(folder.path(), &["demo", name, "-o", "demo"]);
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(names(&folder.path().join("consilience-demo")), RESULTS);
+        assert_eq!(names(&folder.path().join("demo")), RESULTS);
     }
 }
 
