@@ -21,6 +21,7 @@ pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::results::{AssignArgs, ExplainArgs, ReplayArgs, ReportArgs};
 pub(crate) use self::spelling::spelled;
+pub(crate) use self::values::INCONSISTENCY;
 use self::values::at_least_one;
 use crate::memory::parse_size;
 use crate::progress::When;

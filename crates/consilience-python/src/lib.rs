@@ -47,6 +47,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::agreement, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::diversity, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::element_centric, module)?)?;
     module.add_function(wrap_pyfunction!(read::read, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::verdict, module)?)?;

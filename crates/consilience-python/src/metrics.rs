@@ -2,7 +2,8 @@
 
 use consilience::Run;
 use consilience::ensemble::{Contingency, Profiles};
-use consilience::metrics::{Diversity, anmi_of_tables, metric};
+use consilience::metrics::{Diversity, ElementCentric, anmi_of_tables, metric};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::ensemble::PyEnsemble;
@@ -49,6 +50,24 @@ pub(crate) fn diversity(
         Ok(run.install(|| Diversity::of(&profiles)))
     })?;
     serde_json::to_string(&diversity).map_err(|e| ConsilienceError::new_err(e.to_string()))
+}
+
+/// The element-centric consistency of every object, NaN where it has none, and the inconsistency of all.
+#[pyfunction]
+pub(crate) fn element_centric<'py>(
+    py: Python<'py>,
+    ensemble: &PyEnsemble,
+    circumstances: Circumstances,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
+    let ensemble = ensemble.get()?;
+    let (found, _) = compute(py, &circumstances, |run| {
+        let profiles = Profiles::new(&ensemble, run)?;
+        let found = run.install(|| ElementCentric::of(&profiles));
+        let of_objects = profiles.expand(&found.consistency).into_iter();
+        let consistency: Vec<f64> = of_objects.map(|c| c.flatten().unwrap_or(f64::NAN)).collect();
+        Ok((consistency, found.inconsistency()))
+    })?;
+    Ok((found.0.into_pyarray(py), found.1))
 }
 
 /// A thread of our own: those that all of a process share are gone in a forked child.

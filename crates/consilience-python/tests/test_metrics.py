@@ -23,6 +23,38 @@ def test_pair_counts() -> None:
     assert co.metrics.rand(A, B) == pytest.approx(reference.rand_score(A, B))
 
 
+@pytest.mark.parametrize(("k", "n"), [(3, 50), (12, 60), (7, 5000)])
+def test_measures_that_scikit_learn_has_too(k: int, n: int) -> None:
+    a, b = RNG.integers(0, k, n), RNG.integers(0, k + 2, n)
+    b = np.where(RNG.random(n) < 0.5, a, b)
+    close = {"rel": 1e-12, "abs": 1e-12}
+    assert co.metrics.ami(a, b) == pytest.approx(reference.adjusted_mutual_info_score(b, a), **close)
+    assert co.metrics.fmi(a, b) == pytest.approx(reference.fowlkes_mallows_score(b, a), **close)
+    expected = reference.homogeneity_completeness_v_measure(b, a)
+    found = (co.metrics.homogeneity(a, b), co.metrics.completeness(a, b), co.metrics.v_measure(a, b))
+    assert found == pytest.approx(expected, **close)
+
+
+def test_element_centric_similarities() -> None:
+    table = np.stack([A, B, np.where(A == 3, -1, A)], axis=1)
+
+    def slow(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        together = (a[:, None] == a) & (b[:, None] == b)
+        sizes = np.maximum((a[:, None] == a).sum(axis=1), (b[:, None] == b).sum(axis=1))
+        return together.sum(axis=1) / sizes
+
+    objects = [slow(table[:, p], table[:, q]) for p, q in ((0, 1), (0, 2), (1, 2))]
+    assert co.metrics.ecs(A, B) == pytest.approx(objects[0].mean())
+    assert co.metrics.consistency(table) == pytest.approx(np.mean(objects, axis=0))
+    means = np.array([values.mean() for values in objects])
+    assert co.metrics.inconsistency(table) == pytest.approx(9 / (3 + 2 * means.sum()))
+    # Among the objects that both label.
+    seen = A != 3
+    assert co.metrics.ecs(B, table[:, 2], missing=-1) == pytest.approx(slow(B[seen], A[seen]).mean())
+    alone = co.metrics.consistency([[0, 1, 1], [0, 1, None]])
+    assert alone[:2] == pytest.approx(1) and np.isnan(alone[2])
+
+
 def test_matched_clusters() -> None:
     from scipy.optimize import linear_sum_assignment
 

@@ -8,6 +8,9 @@ use consilience::metrics::METRICS;
 
 use super::preset::PRESETS;
 
+/// The measure that is not one of two clusterings.
+pub(crate) const INCONSISTENCY: &str = "ic";
+
 /// Names with their one-line descriptions, for the help and for mistyped ones.
 fn names(named: impl IntoIterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
     named.into_iter().map(|(name, help)| PossibleValue::new(name).help(help)).into()
@@ -25,8 +28,11 @@ pub(super) fn scaling_names() -> PossibleValuesParser {
     names(SCALINGS.iter().map(|(name, _, title)| (*name, *title)))
 }
 
+/// The measures of pairs, and that of all clusterings together.
 pub(super) fn metric_names() -> PossibleValuesParser {
-    names(METRICS.iter().map(|info| (info.name, info.title)))
+    let of_all =
+        (INCONSISTENCY, "inconsistency of all clusterings: 1 if they are equal; without --truth");
+    names(METRICS.iter().map(|info| (info.name, info.title)).chain([of_all]))
 }
 
 pub(super) fn preset_names() -> PossibleValuesParser {

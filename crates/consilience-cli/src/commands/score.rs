@@ -1,14 +1,15 @@
 //! `consilience score CLUSTERINGS... [--truth COL|FILE]`.
 
+use consilience::ensemble::Profiles;
 use consilience::ensemble::{Contingency, Ensemble, Member};
-use consilience::metrics::{MetricInfo, metric};
+use consilience::metrics::{ElementCentric, MetricInfo, metric};
 use consilience::pipeline::SCORES;
 use consilience_io::read_clusterings;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::reading;
-use crate::args::{Common, ScoreArgs};
+use crate::args::{Common, INCONSISTENCY, ScoreArgs};
 use crate::errors::usage;
 use crate::session::Session;
 use crate::{output, signals};
@@ -35,6 +36,12 @@ fn against_truth(
     truth: &Member,
     session: &Session,
 ) -> anyhow::Result<()> {
+    if args.metric.iter().any(|name| name == INCONSISTENCY) {
+        return Err(usage(
+            "--metric ic tells how far clusterings agree among themselves, not with known classes: \
+             leave --truth out",
+        ));
+    }
     let mut measures: Vec<&MetricInfo> =
         SCORES.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
     for name in &args.metric {
@@ -104,9 +111,16 @@ fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow:
              FILE, or a second clustering",
         ));
     }
+    let of_pairs = args.metric.iter().filter(|name| *name != INCONSISTENCY);
     let mut measures: Vec<&MetricInfo> =
-        args.metric.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
-    if measures.is_empty() {
+        of_pairs.map(|name| metric(name)).collect::<Result<_, _>>()?;
+    let inconsistency = if measures.len() < args.metric.len() {
+        let profiles = Profiles::new(ensemble, &session.run)?;
+        Some(session.run.install(|| ElementCentric::of(&profiles).inconsistency()))
+    } else {
+        None
+    };
+    if args.metric.is_empty() {
         measures.push(metric("nmi")?);
     }
     let r = members.len();
@@ -124,14 +138,18 @@ fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow:
     };
     let names: Vec<String> = members.iter().map(|member| member.name().to_owned()).collect();
     if session.json {
-        let mut told = json!({
-            "schema": 1,
-            "n": ensemble.n_objects(),
-            "metric": measures[0].name,
-            "clusterings": names,
-            "matrix": matrix(0),
-            "warnings": session.progress.warnings(),
-        });
+        let mut told = json!({ "schema": 1, "n": ensemble.n_objects() });
+        if let Some(first) = measures.first() {
+            told["metric"] = json!(first.name);
+        }
+        told["clusterings"] = json!(names);
+        if !measures.is_empty() {
+            told["matrix"] = json!(matrix(0));
+        }
+        if let Some(value) = inconsistency {
+            told[INCONSISTENCY] = json!(value);
+        }
+        told["warnings"] = json!(session.progress.warnings());
         if measures.len() > 1 {
             let all = measures.iter().enumerate();
             let all: Map<String, Value> =
@@ -140,8 +158,11 @@ fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow:
         }
         return output::json(&told);
     }
+    if let Some(value) = inconsistency {
+        output::text(&format!("ic {value:.4}"))?;
+    }
     for (m, measure) in measures.iter().enumerate() {
-        if m > 0 {
+        if m > 0 || inconsistency.is_some() {
             output::text("")?;
         }
         let header: Vec<String> =

@@ -92,3 +92,23 @@ fn one_column_of_a_file_can_be_the_truth() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("flowers.csv has no column `kind`"), "{said}");
 }
+
+#[test]
+fn measures_that_users_name() {
+    let folder = folder_with("labels.csv", TABLE);
+    let json = |options: &[&str]| -> Value {
+        let output = run(folder.path(), &[&["score", "labels.csv", "--json"], options].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let asked = ["--metric", "ami", "--metric", "ecs", "--truth", "truth"];
+    let told = json(&asked);
+    assert_eq!((&told["scores"][0]["ami"], &told["scores"][0]["ecs"]), (&1.0.into(), &1.0.into()));
+    assert_eq!(told["scores"][1]["ecs"], 0.5);
+    // Two of three are equal; the third shares half with each: 9 / (5 + 4 / 2).
+    let told = json(&["--metric", "ic"]);
+    assert!((told["ic"].as_f64().unwrap() - 9.0 / 7.0).abs() < 1e-12, "{told}");
+    assert_eq!(told["matrix"], Value::Null);
+    let refused =
+        run(folder.path(), &["score", "labels.csv", "--metric", "ic", "--truth", "truth"]);
+    assert_eq!(refused.status.code(), Some(2));
+}

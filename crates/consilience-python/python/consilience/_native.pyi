@@ -20,6 +20,7 @@ __all__ = [
     "consensus",
     "data_set",
     "diversity",
+    "element_centric",
     "exact_sums",
     "generate",
     "methods",
@@ -180,6 +181,9 @@ def data_set(
     name: str, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str], list[str]]: ...
 def diversity(ensemble: Ensemble, circumstances: Any) -> str: ...
+def element_centric(
+    ensemble: Ensemble, circumstances: Any
+) -> tuple[np.ndarray[Any, np.dtype[np.float64]], float]: ...
 def exact_sums(
     values: NDArray[np.float64], ends: NDArray[np.int64]
 ) -> NDArray[np.float64]: ...

@@ -15,21 +15,33 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from consilience import _native
 from consilience._circumstances import circumstances
 from consilience._inputs import builder, one, pair
 from consilience._native import Ensemble
 
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
 __all__ = [
     "accuracy",
+    "ami",
     "anmi",
     "ari",
+    "completeness",
+    "consistency",
     "diversity",
+    "ecs",
     "error_rate",
+    "fmi",
+    "homogeneity",
+    "inconsistency",
     "nmi",
     "pc_idx",
     "purity",
     "rand",
+    "v_measure",
     "vi",
 ]
 
@@ -107,6 +119,75 @@ def purity(a: Any, b: Any, *, missing: Any = None) -> float:
 def pc_idx(a: Any, b: Any, *, missing: Any = None) -> float:
     """Fred's partitions consistency index: the share of objects in greedily matched clusters."""
     return _native.agreement("pc_idx", pair(a, b, missing))
+
+
+def ami(a: Any, b: Any, *, missing: Any = None) -> float:
+    """Adjusted mutual information: 1 for equal clusterings, 0 on average for independent ones."""
+    return _native.agreement("ami", pair(a, b, missing))
+
+
+def fmi(a: Any, b: Any, *, missing: Any = None) -> float:
+    """Fowlkes-Mallows index: the geometric mean of precision and recall of pairs.
+
+    Two clusterings of singletons are equal and have 1; scikit-learn says 0.
+    """
+    return _native.agreement("fmi", pair(a, b, missing))
+
+
+def homogeneity(a: Any, b: Any, *, missing: Any = None) -> float:
+    """How far every cluster of ``a`` holds objects of one class of ``b`` only.
+
+    The classes come second, as in :func:`purity`; in scikit-learn they come first.
+    """
+    return _native.agreement("homogeneity", pair(a, b, missing))
+
+
+def completeness(a: Any, b: Any, *, missing: Any = None) -> float:
+    """How far every class of ``b`` is in one cluster of ``a`` only."""
+    return _native.agreement("completeness", pair(a, b, missing))
+
+
+def v_measure(a: Any, b: Any, *, missing: Any = None) -> float:
+    """The harmonic mean of :func:`homogeneity` and :func:`completeness`."""
+    return _native.agreement("v_measure", pair(a, b, missing))
+
+
+def ecs(a: Any, b: Any, *, missing: Any = None) -> float:
+    """Element-centric similarity: how far objects have the same companions, on average.
+
+    Examples
+    --------
+    >>> from consilience import metrics
+    >>> round(metrics.ecs([0, 0, 0, 1], [0, 0, 1, 1]), 4)
+    0.5417
+    """
+    return _native.agreement("ecs", pair(a, b, missing))
+
+
+def consistency(ensemble: Any, *, missing: Any = None, n_jobs: int | None = None) -> Floats:
+    """How far the members of an ensemble give each object the same companions.
+
+    Returns
+    -------
+    (n,) array of float
+        The mean over all pairs of members of the element-centric similarity of every object, in
+        [0, 1]; NaN where fewer than two members label it.
+    """
+    return _native.element_centric(_members(ensemble, missing), circumstances(n_jobs=n_jobs))[0]
+
+
+def inconsistency(ensemble: Any, *, missing: Any = None, n_jobs: int | None = None) -> float:
+    """How far the members of an ensemble disagree: 1 if all are equal, the larger the less alike.
+
+    One over the mean element-centric similarity of all members with each other and with themselves.
+
+    Examples
+    --------
+    >>> from consilience import metrics
+    >>> metrics.inconsistency([[0, 0, 1, 1], [1, 1, 0, 0]])
+    1.0
+    """
+    return _native.element_centric(_members(ensemble, missing), circumstances(n_jobs=n_jobs))[1]
 
 
 def anmi(labels: Any, ensemble: Any, *, missing: Any = None) -> float:

@@ -76,6 +76,26 @@ pub fn adjusted_rand(table: &Contingency) -> f64 {
     ((both * all - expected) / range).clamp(-1.0, 1.0)
 }
 
+/// The geometric mean of two shares: of the pairs together in the one clustering those that are together in
+/// the other, both ways (Fowlkes and Mallows 1983).
+///
+/// *Range* [0, 1]. *Symmetric.* Object weights are multiplicities.
+///
+/// *Degenerate cases.* No pair together in either, as between singletons: 1, since they are equal. In one
+/// of them only: 0. No object labelled in both: 0.
+pub fn fowlkes_mallows(table: &Contingency) -> f64 {
+    let Pairs { both, rows, columns, .. } = Pairs::of(table);
+    // Weights below 1 make less than no pair.
+    if table.is_empty() {
+        0.0
+    } else if rows <= 0.0 || columns <= 0.0 {
+        f64::from(u8::from(rows <= 0.0 && columns <= 0.0))
+    } else {
+        let both = both.max(0.0);
+        ((both / rows).sqrt() * (both / columns).sqrt()).clamp(0.0, 1.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +143,10 @@ mod tests {
             let (expected, mean) = (rows * columns / all, 0.5 * (rows + columns));
             let slow = if mean == expected { 1.0 } else { (both - expected) / (mean - expected) };
             prop_assert!((adjusted_rand(&table(&a, &b)) - slow).abs() < 1e-13);
+            let slow = if rows * columns > 0.0 { both / (rows * columns).sqrt() } else {
+                f64::from(u8::from(rows + columns == 0.0))
+            };
+            prop_assert!((fowlkes_mallows(&table(&a, &b)) - slow).abs() < 1e-13);
         }
     }
 }

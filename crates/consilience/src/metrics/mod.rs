@@ -17,9 +17,12 @@
 //! [empty]: crate::ensemble::Contingency::is_empty
 
 mod accuracy;
+mod ami;
 mod anmi;
 mod ari;
 mod diversity;
+mod element_centric;
+mod homogeneity;
 mod information;
 mod nmi;
 mod pc_idx;
@@ -30,10 +33,13 @@ mod vi;
 
 pub use accuracy::accuracy;
 pub(crate) use accuracy::error_rate;
+pub use ami::adjusted_mutual_information;
 pub use anmi::{anmi, anmi_of_tables};
-pub use ari::adjusted_rand;
 pub(crate) use ari::rand;
+pub use ari::{adjusted_rand, fowlkes_mallows};
 pub use diversity::{ConsensusDiversity, Diversity, Spread, member_diversity};
+pub use element_centric::{ElementCentric, element_similarity};
+pub use homogeneity::{completeness, homogeneity};
 pub(crate) use information::Information;
 pub use nmi::{Normalisation, nmi};
 pub use pc_idx::{Matching, pc_idx};

@@ -4,7 +4,8 @@ use crate::ensemble::Contingency;
 use crate::error::{Error, Result};
 use crate::metrics::nmi::Normalisation as By;
 use crate::metrics::{
-    accuracy, adjusted_rand, error_rate, nmi, pc_idx, purity, rand, variation_of_information,
+    accuracy, adjusted_mutual_information, adjusted_rand, completeness, element_similarity,
+    error_rate, fowlkes_mallows, homogeneity, nmi, pc_idx, purity, rand, variation_of_information,
 };
 
 /// What there is to know about a measure of agreement between two clusterings.
@@ -91,6 +92,45 @@ pub static METRICS: &[MetricInfo] = &[
         name: "rand",
         title: "Rand index: share of pairs judged alike",
         value: rand,
+        ..SIMILARITY
+    },
+    MetricInfo {
+        name: "ami",
+        title: "adjusted mutual information: mutual information, corrected for chance",
+        range: (-1.0, 1.0),
+        value: adjusted_mutual_information,
+        ..SIMILARITY
+    },
+    MetricInfo {
+        name: "fmi",
+        title: "Fowlkes-Mallows index: geometric mean of precision and recall of pairs",
+        value: fowlkes_mallows,
+        ..SIMILARITY
+    },
+    MetricInfo {
+        name: "homogeneity",
+        title: "how far every cluster holds one class only",
+        symmetric: false,
+        value: homogeneity,
+        ..SIMILARITY
+    },
+    MetricInfo {
+        name: "completeness",
+        title: "how far every class is in one cluster only",
+        symmetric: false,
+        value: completeness,
+        ..SIMILARITY
+    },
+    MetricInfo {
+        name: "v_measure",
+        title: "harmonic mean of homogeneity and completeness; the same as nmi-arith",
+        value: |table| nmi(table, By::Arithmetic),
+        ..SIMILARITY
+    },
+    MetricInfo {
+        name: "ecs",
+        title: "element-centric similarity: how far every object has the same companions",
+        value: element_similarity,
         ..SIMILARITY
     },
     MetricInfo {

@@ -1,0 +1,165 @@
+//! Element-centric similarity: agreement seen from every object.
+//!
+//! A. J. Gates, I. B. Wood, W. P. Hetrick, Y.-Y. Ahn. *Element-centric clustering comparison unifies
+//! overlaps and hierarchy.* Scientific Reports 9, 2019.
+//!
+//! For hard clusterings the random walks of the paper have a closed form: object $i$, in cluster $a$ of
+//! the one and $b$ of the other, has
+//!
+//! $$ \mathrm{ECS}_i = \frac{|a \cap b|}{\max(|a|, |b|)}, $$
+//!
+//! whatever the paper's damping, and the similarity is the mean over the objects. Sizes are counted over
+//! the objects that both label. Among many clusterings, the consistency of an object is the mean of its
+//! similarities over all pairs, and the inconsistency of the ensemble (scICE) is
+//! $\mathrm{IC} = r^2 / \sum_{pq} S_{pq}$ with $S$ the similarities of all members with each other: 1 if
+//! all are equal.
+//!
+//! All of it comes from the overlaps $G = H^\top W H$ of clusters: $O(u r^2 + K^2)$ instead of a table of
+//! objects for every pair.
+
+use rayon::prelude::*;
+
+use crate::ensemble::{Contingency, Profiles};
+use crate::linalg::Matrix;
+
+/// [Element-centric similarity](self) of two clusterings, the mean over the objects.
+///
+/// *Range* [0, 1]. *Symmetric.* For soft clusterings overlaps are sums of products of memberships.
+///
+/// *Degenerate cases.* One cluster against singletons of $n$ objects: $1/n$. No object labelled in both: 0.
+pub fn element_similarity(table: &Contingency) -> f64 {
+    let (rows, columns) = (table.row_weights(), table.column_weights());
+    let share = |cell: &crate::ensemble::Cell| {
+        cell.weight * cell.weight / rows[cell.row as usize].max(columns[cell.column as usize])
+    };
+    let sum: f64 = table.cells().iter().map(share).sum();
+    if table.is_empty() { 0.0 } else { (sum / table.total()).clamp(0.0, 1.0) }
+}
+
+/// [Element-centric similarities](self) of all members with each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElementCentric {
+    /// The similarity of every two members; 0 where they label no object in common.
+    pub similarity: Matrix,
+    /// The consistency of every profile; `None` where fewer than two members label it.
+    pub consistency: Vec<Option<f64>>,
+}
+
+impl ElementCentric {
+    /// Those of the members of `profiles`.
+    pub fn of(profiles: &Profiles) -> Self {
+        let (r, k) = (profiles.n_members(), profiles.n_clusters());
+        let gram = profiles.gram(profiles.weights());
+        let clusters = |p: usize| profiles.members()[p].clusters.clone();
+        // The size of every cluster among the objects that each member labels.
+        let size = Matrix::from_fn(k, r, |a, q| clusters(q).map(|b| gram[(a, b)]).sum());
+        let member: Vec<usize> =
+            (0..r).flat_map(|p| std::iter::repeat_n(p, clusters(p).len())).collect();
+        let share = |a: usize, b: usize| {
+            let largest = size[(a, member[b])].max(size[(b, member[a])]);
+            if largest > 0.0 { gram[(a, b)] / largest } else { 0.0 }
+        };
+        let of_pair = |p: usize, q: usize| {
+            let pairs = clusters(p).flat_map(|a| clusters(q).map(move |b| (a, b)));
+            let (sum, all) = pairs.fold((0.0, 0.0), |(sum, all), (a, b)| {
+                (sum + gram[(a, b)] * share(a, b), all + gram[(a, b)])
+            });
+            if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 }
+        };
+        let values: Vec<f64> = (0..r * r).into_par_iter().map(|i| of_pair(i / r, i % r)).collect();
+        let consistency = (0..profiles.len()).into_par_iter().map(|s| {
+            let mut entries: Vec<(usize, usize, f64)> = Vec::new();
+            profiles.for_each_entry(s, |p, a, h| entries.push((p, a, h)));
+            let (mut sum, mut pairs) = (0.0, 0.0);
+            for (i, &(p, a, h)) in entries.iter().enumerate() {
+                for &(_, b, g) in entries[..i].iter().filter(|other| other.0 != p) {
+                    sum += h * g * share(a, b);
+                    pairs += h * g;
+                }
+            }
+            (pairs > 0.0).then(|| (sum / pairs).clamp(0.0, 1.0))
+        });
+        ElementCentric {
+            consistency: consistency.collect(),
+            similarity: Matrix::from_vec(r, r, values),
+        }
+    }
+
+    /// The inconsistency of the members: 1 if all are equal, the larger the less they agree.
+    pub fn inconsistency(&self) -> f64 {
+        let r = self.similarity.nrows() as f64;
+        r * r / self.similarity.as_slice().iter().sum::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::testing::{Kinds, ensembles, profiles};
+
+    fn of_labels(clusterings: &[&[i64]]) -> Profiles {
+        let member = |labels: &&[i64]| {
+            HardMember::from_integers("m", labels.iter().map(|&l| (l >= 0).then_some(l))).into()
+        };
+        profiles(&Ensemble::new(clusterings.iter().map(member).collect()).unwrap())
+    }
+
+    #[test]
+    fn by_hand() {
+        let table = Contingency::of_labels(&[0, 0, 0, 1u32], &[0, 0, 1, 1u32], None).unwrap();
+        // 2/3, 2/3, 1/3 and 1/2.
+        assert!((element_similarity(&table) - 13.0 / 24.0).abs() < 1e-15);
+        let equal = ElementCentric::of(&of_labels(&[&[0, 0, 1], &[5, 5, 3], &[1, 1, 0]]));
+        assert_eq!(equal.inconsistency(), 1.0);
+        assert!(equal.consistency.iter().all(|&c| c == Some(1.0)));
+        let gaps = ElementCentric::of(&of_labels(&[&[0, 0, -1], &[1, 1, 1]]));
+        assert_eq!(gaps.similarity[(0, 1)], 1.0, "among those that both label");
+        assert!(gaps.consistency.contains(&None), "the last has one label");
+    }
+
+    /// The paper's definition: walks among the objects of a cluster with damping, and the difference of
+    /// where they lead.
+    fn by_walks(a: &[i64], b: &[i64], damping: f64) -> f64 {
+        let n = a.len();
+        let walk = |labels: &[i64], i: usize| -> Vec<f64> {
+            let size = labels.iter().filter(|&&l| l == labels[i]).count() as f64;
+            let value = |j: usize| {
+                let together = if labels[j] == labels[i] { damping / size } else { 0.0 };
+                together + if i == j { 1.0 - damping } else { 0.0 }
+            };
+            (0..n).map(value).collect()
+        };
+        let of_object = |i: usize| {
+            let (x, y) = (walk(a, i), walk(b, i));
+            1.0 - x.iter().zip(&y).map(|(x, y)| (x - y).abs()).sum::<f64>() / (2.0 * damping)
+        };
+        (0..n).map(of_object).sum::<f64>() / n as f64
+    }
+
+    proptest! {
+        #[test]
+        fn walks_give_the_same(
+            labels in prop::collection::vec((0..4i64, 0..4i64), 1..25), damping in 0.1..0.99f64,
+        ) {
+            let (a, b): (Vec<i64>, Vec<i64>) = labels.into_iter().unzip();
+            let found = ElementCentric::of(&of_labels(&[&a, &b]));
+            prop_assert!((found.similarity[(0, 1)] - by_walks(&a, &b, damping)).abs() < 1e-12);
+        }
+
+        #[test]
+        fn all_pairs_at_once_are_the_pairs_one_by_one(ensemble in ensembles(Kinds::PLAIN, 15, 5)) {
+            let profiles = profiles(&ensemble);
+            let found = ElementCentric::of(&profiles);
+            let r = profiles.n_members();
+            for p in 0..r {
+                for q in 0..r {
+                    let slow = element_similarity(&Contingency::of_members(&profiles, p, q));
+                    prop_assert!((found.similarity[(p, q)] - slow).abs() < 1e-12);
+                }
+            }
+        }
+    }
+}
