@@ -10,7 +10,6 @@ import pickle
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,12 @@ Batches = Iterator[pa.RecordBatch]
 KEPT = 1 << 17
 
 
+#: What came in files; a worker process does many tasks.
+_LOADED: dict[str, Any] = {}
+#: How much of it is kept.
+_AT_ONCE = 4
+
+
 @dataclass(frozen=True)
 class Shipped:
     """A value that went to the workers in a file."""
@@ -35,15 +40,13 @@ class Shipped:
 
     @property
     def value(self) -> Any:
-        return _loaded(self.name)
+        if self.name not in _LOADED:
+            from pyspark import SparkFiles
 
-
-@lru_cache(maxsize=4)
-def _loaded(name: str) -> Any:
-    # A worker process does many tasks.
-    from pyspark import SparkFiles
-
-    return pickle.loads(Path(SparkFiles.get(name)).read_bytes())
+            if len(_LOADED) >= _AT_ONCE:
+                _LOADED.clear()
+            _LOADED[self.name] = pickle.loads(Path(SparkFiles.get(self.name)).read_bytes())
+        return _LOADED[self.name]
 
 
 def count_tuples(
