@@ -8,7 +8,7 @@ use consilience::ensemble::{HardMember, Member};
 use super::clusterings::Part;
 use super::columns::{self, Named};
 use super::error::{InputError, Result};
-use super::join::{Objects, Rows, rows_of};
+use super::join::{Objects, Rows, Witness, rows_of};
 use super::members::label_role;
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{ReadOptions, read_table};
@@ -26,12 +26,22 @@ pub fn read_labels(
     run: &Run,
 ) -> Result<Member> {
     let options = beside(options);
-    let mut part = Part::read(path, &options, &One(&options), run)?;
+    let mut part = Part::read(path, &options, &One::new(&options), run)?;
     if part.members.len() != 1 {
         return Err(InputError::Unsupported {
             file: part.table.file,
             problem: format!("one clustering is expected, but it holds {}", part.members.len()),
             hint: "keep one of them, or call its column `cluster`".to_owned(),
+        });
+    }
+    if let (Some(objects), None) = (&part.objects, ids)
+        && part.table.rows == n
+        && !objects.ids.are_row_numbers()
+    {
+        return Err(InputError::Unsupported {
+            file: part.table.file,
+            problem: "it has identifiers, but the objects of the table have none".to_owned(),
+            hint: format!("name the table's column of them by {}", Setting::Id),
         });
     }
     let rows = checked_rows(&part.table, part.objects.as_ref(), ids, n)?;
@@ -44,12 +54,22 @@ pub(super) fn read_truth(
     column: Option<&str>,
     ids: Option<&Ids>,
     n: usize,
+    witnesses: &[Witness],
     options: &ReadOptions,
     run: &Run,
 ) -> Result<HardMember> {
     let options = ReadOptions { truth: column.map(str::to_owned), ..beside(options) };
-    let mut table = read_table(path, &options, &One(&options), run)?;
-    let named = Named::find(&options, &table.names);
+    // Identifiers that this program wrote, and so knows without being told.
+    let own_ids = options.id.is_none() && ids.is_some();
+    let plan = One { own_ids, witnesses, ..One::new(&options) };
+    let mut table = read_table(path, &options, &plan, run)?;
+    let named = plan.named(&table.names);
+    for witness in witnesses {
+        let place = table.names.iter().position(|name| *name == witness.name);
+        if let Some(Column::Text(values)) = place.map(|place| &table.columns[place]) {
+            witness.compare(&table.file, values)?;
+        }
+    }
     let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
     let which = || format!("say which one by {}", Setting::TruthIn(&table.file));
     let column = match named.truth {
@@ -92,13 +112,34 @@ fn beside(options: &ReadOptions) -> ReadOptions {
 }
 
 /// A file of one clustering: the only column, or the one called `cluster`.
-struct One<'a>(&'a ReadOptions);
+struct One<'a> {
+    options: &'a ReadOptions,
+    /// Whether a column `id` has the identifiers, though no option says so.
+    own_ids: bool,
+    witnesses: &'a [Witness],
+}
+
+impl<'a> One<'a> {
+    fn new(options: &'a ReadOptions) -> Self {
+        One { options, own_ids: false, witnesses: &[] }
+    }
+
+    fn named(&self, names: &[String]) -> Named {
+        let mut named = Named::in_clusterings(self.options, names);
+        if self.own_ids && named.id.is_none() {
+            named.id = names.iter().position(|name| name == "id");
+        }
+        named
+    }
+}
 
 impl Plan for One<'_> {
     fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
-        let named = Named::demand(self.0, file, names)?;
+        Named::demand(self.options, file, names)?;
+        let named = self.named(names);
         let cluster = names.iter().position(|name| name == "cluster");
         Ok(named.roles(names.len(), |j| match cluster {
+            _ if self.witnesses.iter().any(|witness| witness.name == names[j]) => Role::Text,
             _ if named.truth.is_some() => Role::Skip,
             Some(cluster) if cluster != j => Role::Skip,
             _ => label_role(names, j),
@@ -108,7 +149,9 @@ impl Plan for One<'_> {
 
 /// The one column of data of a file beside the tables.
 fn only_column(table: &Table, named: &Named, what: &str, hint: String) -> Result<usize> {
-    let is_data = |&j: &usize| named.is_data(j) && table.columns[j] != Column::Skipped;
+    let is_data = |&j: &usize| {
+        named.is_data(j) && matches!(table.columns[j], Column::Labels(_) | Column::Number(_))
+    };
     let data: Vec<usize> = (0..table.names.len()).filter(is_data).collect();
     match *data {
         [column] => Ok(column),

@@ -9,7 +9,7 @@ use consilience::words::{count, counted};
 use super::beside::{check_weights, read_truth, read_weights};
 use super::columns::{self, Named, no_column};
 use super::error::{InputError, Result, listed};
-use super::join::{Objects, Rows, rows_of};
+use super::join::{Objects, Rows, Witness, rows_of};
 use super::members::{label_role, members, refuse_measurements, soft_member};
 use super::table::{Column, Ids, Plan, Role, Table};
 use super::{Format, ReadOptions, read_table};
@@ -49,11 +49,12 @@ pub fn read_clusterings(
     check_drop(options, &parts)?;
 
     let mut objects = None;
-    if options.id.is_some() {
+    let all_have = parts.iter().all(|part| part.objects.is_some());
+    // A consensus of objects without identifiers numbers them, which says nothing but their order.
+    let numbered = |part: &Part| part.objects.as_ref().is_some_and(|o| o.ids.are_row_numbers());
+    if all_have && (options.id.is_some() || !parts.iter().all(numbered)) {
         let mut all = Objects::default();
-        parts.iter().for_each(|part| {
-            all.extend(&part.objects.as_ref().expect("every file has the identifiers").ids);
-        });
+        parts.iter().filter_map(|part| part.objects.as_ref()).for_each(|o| all.extend(&o.ids));
         objects = Some(all);
     } else if let Some(odd) = parts.iter().find(|part| part.table.rows != parts[0].table.rows) {
         return Err(InputError::RowCounts {
@@ -63,8 +64,15 @@ pub fn read_clusterings(
             second_rows: odd.table.rows,
         });
     }
-    if objects.is_none() {
-        refuse_other_objects(&parts)?;
+    let witnesses: Vec<Witness> = match &objects {
+        Some(_) => Vec::new(),
+        None => parts.iter().flat_map(Part::witnesses).collect(),
+    };
+    for (i, witness) in witnesses.iter().enumerate() {
+        let mut earlier = witnesses[..i].iter();
+        if let Some(earlier) = earlier.find(|earlier| earlier.name == witness.name) {
+            earlier.compare(&witness.file, &witness.values)?;
+        }
     }
     let ids = objects.map(|objects| objects.ids);
     let n = ids.as_ref().map_or_else(|| parts.first().map_or(0, |p| p.table.rows), Ids::len);
@@ -103,7 +111,7 @@ pub fn read_clusterings(
             Some((path, column)) => (path, Some(column)),
             None => (file_of(Setting::Truth, name, &known)?, None),
         };
-        truth = Some(read_truth(&path, column, ids.as_ref(), n, options, run)?);
+        truth = Some(read_truth(&path, column, ids.as_ref(), n, &witnesses, options, run)?);
     }
     if let Some(name) = &options.weights {
         match &weights {
@@ -117,34 +125,6 @@ pub fn read_clusterings(
     let members = distinct_names(members);
     warn_unlabelled(&members, ids.as_ref(), &parts, &mut warnings);
     Ok(ClusteringTable { ids, members, weights, truth, warnings })
-}
-
-/// Refuses files side by side whose rows are of different objects: by a column that tells all rows
-/// apart, has the same name in both, and says something else.
-fn refuse_other_objects(parts: &[Part]) -> Result<()> {
-    let tells_apart = |member: &&Member| {
-        matches!(member, Member::Hard(_)) && member.clusters().len() == member.n_objects()
-    };
-    let Some((first, others)) = parts.split_first() else { return Ok(()) };
-    for a in first.members.iter().filter(tells_apart).filter(|member| member.n_objects() > 3) {
-        for other in others {
-            let b = other.members.iter().filter(tells_apart).find(|b| b.name() == a.name());
-            // Clusters are in the order of the rows where each row has its own.
-            if b.is_some_and(|b| b.clusters() != a.clusters()) {
-                return Err(InputError::Unsupported {
-                    file: other.table.file.clone(),
-                    problem: format!(
-                        "its rows are of other objects than those of {}, or in another order, by column \
-                         `{}`",
-                        first.table.file,
-                        a.name()
-                    ),
-                    hint: format!("give {} to join the files", Setting::IdIs(a.name())),
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Says which objects a file has not.
@@ -212,12 +192,30 @@ impl Part {
             return Ok(part);
         }
         let mut table = read?;
-        let named = Named::find(options, &table.names);
+        let named = Named::in_clusterings(options, &table.names);
         let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
         let truth = named.truth.map(|column| columns::labels(&mut table, column)).transpose()?;
         let weights = named.weights.map(|column| columns::weights(&table, column)).transpose()?;
         let members = members(&mut table, &named, &stem, options)?;
         Ok(Part { table, stem, objects, members, truth, weights })
+    }
+
+    /// The columns that tell all rows apart.
+    fn witnesses(&self) -> impl Iterator<Item = Witness> {
+        let of = |name: &str, values| Witness {
+            file: self.table.file.clone(),
+            name: name.to_owned(),
+            values,
+        };
+        let tells_apart = |member: &&Member| {
+            matches!(member, Member::Hard(_))
+                && member.clusters().len() == member.n_objects()
+                && member.n_objects() > 3
+        };
+        let members = self.members.iter().filter(tells_apart);
+        // Clusters are in the order of the rows where each row has its own.
+        let members = members.map(move |m| of(m.name(), m.clusters().iter().collect()));
+        self.objects.iter().map(move |objects| of("id", objects.ids.clone())).chain(members)
     }
 
     /// An array has no names of the form `NAME:CLUSTER`: it is one soft clustering if its rows say
@@ -258,7 +256,7 @@ struct Clusterings<'a> {
 
 impl Plan for Clusterings<'_> {
     fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
-        let named = Named::find(self.options, names);
+        let named = Named::in_clusterings(self.options, names);
         if let (Some(id), None) = (&self.options.id, named.id) {
             return Err(no_column(Setting::Id, id, file, names));
         }
@@ -275,7 +273,7 @@ impl Plan for Clusterings<'_> {
     }
 
     fn inspect(&self, table: &Table) -> Result<()> {
-        let named = Named::find(self.options, &table.names);
+        let named = Named::in_clusterings(self.options, &table.names);
         for (j, column) in table.columns.iter().enumerate() {
             if let Column::Labels(labels) = column
                 && named.is_data(j)

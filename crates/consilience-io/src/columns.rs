@@ -34,6 +34,15 @@ impl Named {
         }
     }
 
+    /// The same in a table of clusterings: identifiers that this program wrote need not be named.
+    pub(super) fn in_clusterings(options: &ReadOptions, names: &[String]) -> Self {
+        let mut named = Self::find(options, names);
+        if options.id.is_none() && is_consensus(names) && !named.drop.contains(&0) {
+            named.id = Some(0);
+        }
+        named
+    }
+
     /// Finds them all, or says which is not there.
     pub(super) fn demand(options: &ReadOptions, file: &str, names: &[String]) -> Result<Self> {
         let asked = [

@@ -185,7 +185,7 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
         None => (beside_path(name), None),
     });
     let read =
-        |(path, column): (std::path::PathBuf, _)| read_truth(&path, column, None, n, &beside, run);
+        |(path, column): (std::path::PathBuf, _)| read_truth(&path, column, None, n, &[], &beside, run);
     let truth = truth.map(read).transpose()?;
     let weights = options.weights.as_ref().map(beside_path);
     let weights = weights.map(|path| read_weights(&path, None, n, &beside, run)).transpose()?;

@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 
 use super::error::{InputError, Result};
 use super::table::{Column, Ids, Table, hash};
+use crate::spelling::Setting;
 
 /// Identifiers and the objects they stand for, numbered by first appearance.
 #[derive(Default)]
@@ -115,6 +116,42 @@ pub(super) fn rows_of(objects: Option<&Objects>, ids: Option<&Ids>) -> Rows {
     match (objects, ids) {
         (Some(objects), Some(ids)) => objects.rows_of(ids),
         _ => Rows::Same,
+    }
+}
+
+/// A column that tells all rows of a file apart, and so whether another file, read side by side
+/// with it, goes in step.
+pub(super) struct Witness {
+    pub(super) file: String,
+    pub(super) name: String,
+    pub(super) values: Ids,
+}
+
+impl Witness {
+    /// Refuses a file whose column of this name says that its rows are of other objects.
+    pub(super) fn compare(&self, file: &str, values: &Ids) -> Result<()> {
+        let sorted = |ids: &Ids| -> Vec<String> {
+            let mut ids: Vec<String> = ids.iter().map(str::to_owned).collect();
+            ids.sort_unstable();
+            ids
+        };
+        if self.values == *values {
+            return Ok(());
+        }
+        let ours = sorted(values);
+        // Numbers of rows may be counted from 0 or 1; a column with repeated values tells nothing.
+        let counted = self.values.are_row_numbers() && ours != sorted(&self.values);
+        if counted || ours.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Ok(());
+        }
+        Err(InputError::Unsupported {
+            file: file.to_owned(),
+            problem: format!(
+                "its rows are of other objects than those of {}, or in another order, by column `{}`",
+                self.file, self.name
+            ),
+            hint: format!("give {} to join the files", Setting::IdIs(&self.name)),
+        })
     }
 }
 

@@ -206,7 +206,7 @@ impl Layout {
         let first = &files.list[0];
         let names = first.names();
         let roles = roles(&first.file, &names, options)?;
-        let named = Named::find(options, &names);
+        let named = Named::in_clusterings(options, &names);
         let soft = |&j: &usize| named.is_data(j) && roles[j] == Role::Numbers;
         if let Some(soft) = (0..names.len()).find(soft) {
             return Err(InputError::Unsupported {

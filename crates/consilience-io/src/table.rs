@@ -253,6 +253,11 @@ impl Ids {
         (0..self.len()).map(|i| self.get(i))
     }
 
+    /// Whether they are 0, 1, 2, ..., as objects without identifiers are called in results.
+    pub fn are_row_numbers(&self) -> bool {
+        self.iter().enumerate().all(|(i, id)| id.parse() == Ok(i))
+    }
+
     /// Appends all strings of another column.
     pub(super) fn append(&mut self, other: &Ids) {
         let start = self.text.len();

@@ -106,11 +106,13 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let mut page = String::new();
     if wanted {
         let mut record = answer.record(&session.run);
-        record.data.id.clone_from(&options.id);
+        // Identifiers that were found without being named are those of a consensus.
+        let id = ids.map(|_| options.id.clone().unwrap_or_else(|| "id".to_owned()));
+        record.data.id.clone_from(&id);
         record.command = asked_for.command;
         record.inputs = asked_for.inputs;
         page = made_page(&answer, &record, ids, &session)?;
-        let ids = options.id.as_deref().zip(ids);
+        let ids = id.as_deref().zip(ids);
         saved = targets.save(&answer, ids, earlier.as_ref(), &record, &page, &session)?;
     }
     // Only an earlier result is cleared away: other files in the folder are the user's.

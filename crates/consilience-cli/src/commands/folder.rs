@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use consilience::pipeline::Record;
+use consilience_io::ReadOptions;
 
 use crate::errors::{data, usage};
 
@@ -50,6 +51,15 @@ pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
     let text = fs::read_to_string(&file)
         .map_err(|error| refused(&format!("cannot be read ({})", error.kind())))?;
     Record::parse(&text).ok_or_else(|| refused("is no result"))
+}
+
+/// Takes the column of identifiers from the record of a result whose ensemble is among the files,
+/// unless the user says otherwise.
+pub(super) fn name_saved_ids(files: &[PathBuf], options: &mut ReadOptions) {
+    let ensembles = files.iter().filter(|path| path.file_name().is_some_and(|n| n == MEMBERS));
+    let mut ids = ensembles.filter_map(|path| record_of(&folder_of(path)).ok()?.data.id);
+    let found = ids.find(|id| !options.drop.contains(id));
+    options.id = options.id.take().or(found);
 }
 
 /// A result that is about to be written, and which of the files that only some results have it may

@@ -8,6 +8,7 @@ use consilience_io::read_clusterings;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::folder::name_saved_ids;
 use super::reading;
 use crate::args::{Common, INCONSISTENCY, ScoreArgs};
 use crate::errors::usage;
@@ -19,6 +20,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
     let mut options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
     // What others say of the same labels can be compared only so; --missing -1 leaves it out.
     options.minus_one_is_a_label = true;
+    name_saved_ids(&args.files, &mut options);
     let mut table = read_clusterings(&args.files, &options, &session.run)?;
     let truth = table.truth.take().map(Member::from);
     let (ensemble, _) = reading::ensemble(table, &session)?;

@@ -10,6 +10,7 @@ use consilience_io::{
 };
 
 use super::add::Base;
+use super::folder::name_saved_ids;
 use super::reading;
 use crate::args::CombineArgs;
 use crate::errors::usage;
@@ -90,6 +91,7 @@ impl Source {
                 rows: None,
             });
         }
+        name_saved_ids(&args.files, options);
         let rows = row_files(&args.files, args.rows, options, &session.run)?;
         let files = rows.as_ref().map_or_else(|| args.files.clone(), RowFiles::paths);
         Ok(Source { files, base: None, rows })

@@ -182,3 +182,23 @@ fn memberships_and_correspondences_follow_too() {
     );
     assert_eq!(lines(&folder.path().join("went.csv")), ["id,before,now"]);
 }
+
+#[test]
+fn a_result_with_identifiers_wants_them_of_the_table_too() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("labels.csv"), labels(0)).unwrap();
+    let saved = run(folder.path(), &[&COMBINE[..], &["--save", "out"]].concat());
+    assert!(saved.status.success(), "{}", shown(&saved));
+    let without = ["combine", "labels.csv", "--drop", "name", "--k", "3"];
+    for option in [["--align-to", "out"], ["--align-to", "out/labels.csv"]] {
+        let output = run(folder.path(), &[&without[..], &option].concat());
+        assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
+        let fix = "but the objects of the table have none; name the table's column of them by --id";
+        assert!(shown(&output).contains(fix), "{}", shown(&output));
+    }
+    // Objects that are known by their rows on both sides are matched by them.
+    let saved = run(folder.path(), &[&without[..], &["--save", "plain"]].concat());
+    assert!(saved.status.success(), "{}", shown(&saved));
+    let more = ["--align-to", "plain", "-o", "new.csv", "--json"];
+    assert_eq!(json(&run(folder.path(), &[&without[..], &more].concat()))["aligned"]["moved"], 0);
+}

@@ -112,3 +112,76 @@ fn measures_that_users_name() {
         run(folder.path(), &["score", "labels.csv", "--metric", "ic", "--truth", "truth"]);
     assert_eq!(refused.status.code(), Some(2));
 }
+
+/// Six objects in three groups, in this order; the first column is called as said.
+fn listed(header: &str, order: [usize; 6], more: &str) -> String {
+    let rows = order.map(|i| format!("p{i},{}{more}\n", i / 2));
+    format!("{header}\n{}", rows.concat())
+}
+
+#[test]
+fn shuffled_files_are_joined_or_refused() {
+    let (order, other) = ([0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 4, 2]);
+    let folder = folder_with("a.csv", &listed("id,cluster,confidence", order, ",1"));
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("b.csv", listed("id,cluster,confidence", other, ",1"));
+    write("truth.csv", listed("id,kind", other, ""));
+    write("wide.csv", listed("id,kind,x", other, ",7"));
+    write("plain.csv", listed("id,a", order, ""));
+    write("numbered.csv", "id,cluster,confidence\n1,0,1\n0,0,1\n3,1,1\n2,1,1\n".to_owned());
+    write("four.csv", "id,cluster,confidence\n0,0,1\n1,0,1\n2,1,1\n3,1,1\n".to_owned());
+    write("from-one.csv", "id,kind\n1,a\n2,a\n3,b\n4,b\n".to_owned());
+    let score =
+        |arguments: &[&str]| run(folder.path(), &[&["score", "--json"], arguments].concat());
+    let json = |arguments: &[&str]| -> Value {
+        let output = score(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", crate::shown(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(json(&["a.csv", "b.csv"])["matrix"][0][1], 1.0);
+    assert_eq!(json(&["numbered.csv", "four.csv"])["matrix"][0][1], 1.0);
+    for truth in ["truth.csv", "wide.csv:kind", "b.csv"] {
+        assert_eq!(json(&["a.csv", "--truth", truth])["scores"][0]["nmi"], 1.0, "{truth}");
+    }
+    // Rows that are counted from 0 here and from 1 there.
+    assert_eq!(json(&["four.csv", "--truth", "from-one.csv"])["scores"][0]["nmi"], 1.0);
+    for arguments in [
+        &["plain.csv", "--truth", "wide.csv:kind"][..],
+        &["plain.csv", "b.csv"],
+        &["four.csv", "--truth", "numbered.csv"],
+    ] {
+        let output = score(arguments);
+        let said = crate::shown(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(
+            said.contains("in another order, by column `id`; give --id 'id' to join"),
+            "{said}"
+        );
+        assert!(score(&[arguments, &["--id", "id"]].concat()).status.success());
+    }
+}
+
+#[test]
+fn the_ensemble_of_a_result_knows_its_identifiers() {
+    let folder = folder_with("labels.csv", &listed("name,a,b", [0, 1, 2, 3, 4, 5], ",0"));
+    let save = ["combine", "labels.csv", "--id", "name", "--k", "3", "--save", "out"];
+    assert!(run(folder.path(), &save).status.success());
+    let cases: [(usize, &[&str]); 3] = [
+        (2, &["out/ensemble.parquet"]),
+        (3, &["out/ensemble.parquet", "out/labels.csv"]),
+        (1, &["out/labels.csv", "--save", "again"]),
+    ];
+    for (clusterings, arguments) in cases {
+        let combine = ["combine", "--k", "3", "-o", "c.csv", "--force", "--json"];
+        let output = run(folder.path(), &[&combine[..], arguments].concat());
+        assert!(output.status.success(), "{}", crate::shown(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["clusterings"], clusterings, "{json}");
+        let written = std::fs::read_to_string(folder.path().join("c.csv")).unwrap();
+        assert!(written.contains("\np5,"), "{written}");
+    }
+    assert!(run(folder.path(), &["explain", "again", "p3"]).status.success());
+    let output = run(folder.path(), &["score", "out/ensemble.parquet", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["clusterings"], serde_json::json!(["a", "b"]));
+}

@@ -93,7 +93,7 @@ fn undeclared(paths: &[PathBuf], options: &ReadOptions, run: &Run) -> Option<Row
     let (first, others) = list.split_first()?;
     let names = first.names();
     let roles = roles(&first.file, &names, options).ok()?;
-    let named = Named::find(options, &names);
+    let named = Named::in_clusterings(options, &names);
     let soft = (0..names.len()).any(|j| named.is_data(j) && roles[j] == Role::Numbers);
     if soft || others.iter().any(|file| file.check_columns(first).is_err()) {
         return None;
