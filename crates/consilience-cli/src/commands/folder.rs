@@ -14,6 +14,8 @@ pub(super) const LABELS: &str = "labels.csv";
 pub(super) const MEMBERS: &str = "ensemble.parquet";
 pub(super) const RECORD: &str = "result.json";
 pub(super) const PAGE: &str = "report.html";
+/// The members that are finished, while a run is not.
+pub(super) const UNFINISHED: &str = ".members";
 /// The weights of the objects, where they have any.
 pub(super) const WEIGHTS: &str = "weights.csv";
 /// How the consensus settled, where that was asked for.
@@ -41,6 +43,12 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 /// The record of a result.
 pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
     let file = if path.is_dir() { path.join(RECORD) } else { path.to_owned() };
+    if !file.exists() && file.with_file_name(UNFINISHED).is_dir() {
+        return Err(data(format!(
+            "the run in {} is unfinished: give the same command again, and it goes on",
+            folder_of(path).display()
+        )));
+    }
     let refused = |problem: &str| {
         data(format!(
             "{} {problem}: name a folder that `consilience run` or `combine --save` wrote, or its \

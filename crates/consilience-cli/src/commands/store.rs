@@ -17,6 +17,7 @@ use consilience::generate::Data;
 use consilience::pipeline::{Recipe, Store};
 use serde_json::json;
 
+use super::folder::UNFINISHED;
 use crate::output::{self, counted};
 use crate::xxh64::Xxh64;
 use consilience_io::cleanup::{Duty, TemporaryFile, TemporaryFolder};
@@ -41,7 +42,7 @@ impl MemberStore {
     /// The members of `dir` made with this fingerprint. Those made with another are removed, and so
     /// are all if `fresh`.
     pub(super) fn open(dir: &Path, fingerprint: u64, fresh: bool) -> anyhow::Result<Self> {
-        let folder = dir.join(".members");
+        let folder = dir.join(UNFINISHED);
         let given_up = folder.clone();
         let duty = Duty::new(move || give_up(&given_up));
         let store = MemberStore { folder, fingerprint, failure: Mutex::default(), _duty: duty };

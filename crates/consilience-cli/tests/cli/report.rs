@@ -158,3 +158,15 @@ fn a_demo_can_be_repeated() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["same"], true);
 }
+
+#[test]
+fn an_unfinished_run_is_told_from_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("out/.members")).unwrap();
+    for arguments in [&["explain", "out", "p1"][..], &["report", "out"]] {
+        let output = run(folder.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("the run in out is unfinished: give the same command"), "{said}");
+    }
+}
