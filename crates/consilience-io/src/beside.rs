@@ -76,7 +76,7 @@ pub(super) fn read_truth(
         Some(column) => column,
         None => only_column(&table, &named, "known classes", which())?,
     };
-    let truth = columns::labels(&mut table, column)?;
+    let truth = columns::labels(&mut table, column, &options)?;
     checked_rows(&table, objects.as_ref(), ids, n)?.member(&truth)
 }
 

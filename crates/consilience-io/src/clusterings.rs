@@ -53,6 +53,7 @@ pub fn read_clusterings(
     // A consensus of objects without identifiers numbers them, which says nothing but their order.
     let numbered = |part: &Part| part.objects.as_ref().is_some_and(|o| o.ids.are_row_numbers());
     if all_have && (options.id.is_some() || !parts.iter().all(numbered)) {
+        refuse_strangers(&parts)?;
         let mut all = Objects::default();
         parts.iter().filter_map(|part| part.objects.as_ref()).for_each(|o| all.extend(&o.ids));
         objects = Some(all);
@@ -127,6 +128,30 @@ pub fn read_clusterings(
     Ok(ClusteringTable { ids, members, weights, truth, warnings })
 }
 
+/// Refuses to join a file that has no object in common with any other.
+fn refuse_strangers(parts: &[Part]) -> Result<()> {
+    let known = |part: &Part, id: &str| part.objects.as_ref().is_some_and(|o| o.find(id).is_some());
+    for (i, part) in parts.iter().enumerate().skip(1) {
+        let mut others = parts[..i].iter().chain(&parts[i + 1..]);
+        let ids = part.objects.as_ref().map(|objects| &objects.ids);
+        let shares = |other: &Part| ids.is_some_and(|ids| ids.iter().any(|id| known(other, id)));
+        if !others.any(shares) {
+            return Err(InputError::Unsupported {
+                file: part.table.file.clone(),
+                problem: format!(
+                    "none of its {} is in {}",
+                    counted(part.table.rows, "identifier"),
+                    if parts.len() == 2 { &parts[0].table.file } else { "another file" }
+                ),
+                hint: "check that the files identify objects in the same way (spaces, prefixes, \
+                       leading zeros)"
+                    .to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Says which objects a file has not.
 fn absent(file: &str, rows: &Rows, ids: &Ids) -> Option<String> {
     let absent: Vec<&str> =
@@ -194,7 +219,8 @@ impl Part {
         let mut table = read?;
         let named = Named::in_clusterings(options, &table.names);
         let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
-        let truth = named.truth.map(|column| columns::labels(&mut table, column)).transpose()?;
+        let truth = named.truth.map(|column| columns::labels(&mut table, column, options));
+        let truth = truth.transpose()?;
         let weights = named.weights.map(|column| columns::weights(&table, column)).transpose()?;
         let members = members(&mut table, &named, &stem, options)?;
         Ok(Part { table, stem, objects, members, truth, weights })

@@ -107,13 +107,17 @@ pub(super) fn no_column(
 }
 
 /// Takes known classes out of a table. Unlike in a clustering, `-1` is a class like any other.
-pub(super) fn labels(table: &mut Table, column: usize) -> Result<HardMember> {
+pub(super) fn labels(
+    table: &mut Table,
+    column: usize,
+    options: &ReadOptions,
+) -> Result<HardMember> {
     let mut labels = table.take_labels(column);
     if labels.names.list.is_empty() {
         let column = table.names[column].clone();
         return Err(InputError::AllMissing { file: table.file.clone(), column });
     }
-    whole_numbers(&mut labels);
+    whole_numbers(&mut labels, &options.missing);
     labels.finish(table.names[column].clone())
 }
 
@@ -133,8 +137,9 @@ pub(super) fn weights(table: &Table, column: usize) -> Result<Vec<f64>> {
 
 /// Writes whole numbers as whole numbers: `1.0`, `2.0` become `1`, `2` where all labels are such.
 ///
-/// Data-frame libraries turn a column of integers with gaps into floating-point numbers.
-pub(super) fn whole_numbers(labels: &mut LabelColumn) {
+/// Data-frame libraries turn a column of integers with gaps into floating-point numbers, so `missing`
+/// is looked for again among them.
+pub(super) fn whole_numbers(labels: &mut LabelColumn, missing: &[String]) {
     let names = &labels.names.list;
     if names.iter().all(|name| name.parse::<i64>().is_ok()) {
         return;
@@ -149,4 +154,7 @@ pub(super) fn whole_numbers(labels: &mut LabelColumn) {
     let to =
         numbers.iter().map(|number| Some(renamed.code(&number.to_string()))).collect::<Vec<_>>();
     labels.rename(&to, renamed.list);
+    for spelling in missing {
+        labels.take_as_missing(spelling);
+    }
 }

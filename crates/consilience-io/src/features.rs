@@ -115,7 +115,7 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
     let mut warnings = std::mem::take(&mut table.warnings);
     let named = Named::find(options, &table.names);
     let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
-    let truth = named.truth.map(|column| labels(&mut table, column)).transpose()?;
+    let truth = named.truth.map(|column| labels(&mut table, column, options)).transpose()?;
     let weights = named.weights.map(|column| weights(&table, column)).transpose()?;
 
     let is_feature =
@@ -184,8 +184,9 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
         Some((path, column)) => (path, Some(column)),
         None => (beside_path(name), None),
     });
-    let read =
-        |(path, column): (std::path::PathBuf, _)| read_truth(&path, column, None, n, &[], &beside, run);
+    let read = |(path, column): (std::path::PathBuf, _)| {
+        read_truth(&path, column, None, n, &[], &beside, run)
+    };
     let truth = truth.map(read).transpose()?;
     let weights = options.weights.as_ref().map(beside_path);
     let weights = weights.map(|path| read_weights(&path, None, n, &beside, run)).transpose()?;

@@ -104,7 +104,7 @@ fn hard_member(
 ) -> Result<HardMember> {
     let mut labels = table.take_labels(j);
     refuse_measurements(table, j, &labels)?;
-    whole_numbers(&mut labels);
+    whole_numbers(&mut labels, &options.missing);
     let column = &table.names[j];
     let minus_one = !options.minus_one_is_a_label && minus_one_is_missing(&mut labels);
     if minus_one && labels.names.list.len() == 1 {

@@ -12,6 +12,7 @@ use super::folder::name_saved_ids;
 use super::reading;
 use crate::args::{Common, INCONSISTENCY, ScoreArgs};
 use crate::errors::usage;
+use crate::output::counted;
 use crate::session::Session;
 use crate::{output, signals};
 
@@ -58,13 +59,16 @@ fn against_truth(
             .map(|m| scores(m, truth, ensemble.weights(), &measures))
             .collect::<Result<Vec<_>, _>>()
     })?;
-    let named = || members.iter().zip(&scores);
+    let n = ensemble.n_objects();
+    let compared: Vec<usize> = members.iter().map(|member| common(member, truth)).collect();
+    let named = || members.iter().zip(&scores).zip(&compared);
     if session.json {
         let rows: Vec<Value> = named()
-            .map(|(member, values)| {
+            .map(|((member, values), compared)| {
                 let mut row = Map::new();
                 row.insert("clustering".to_owned(), json!(member.name()));
                 row.insert("k".to_owned(), json!(member.clusters().len()));
+                row.insert("n".to_owned(), json!(compared));
                 for (measure, value) in measures.iter().zip(values) {
                     row.insert(measure.name.to_owned(), json!(value));
                 }
@@ -73,24 +77,35 @@ fn against_truth(
             .collect();
         return output::json(&json!({
             "schema": 1,
-            "n": ensemble.n_objects(),
+            "n": n,
             "truth": truth.name(),
             "scores": rows,
             "warnings": session.progress.warnings(),
         }));
     }
+    // Told only where it matters.
+    let some_left_out = compared.iter().any(|&compared| compared < n);
     let header: Vec<String> = ["clustering", "k"]
         .into_iter()
+        .chain(some_left_out.then_some("n"))
         .chain(measures.iter().map(|measure| measure.name))
         .map(str::to_owned)
         .collect();
     let names: Vec<String> = members.iter().map(|member| member.name().to_owned()).collect();
     let values: Vec<Vec<f64>> = named()
-        .map(|(member, values)| {
-            std::iter::once(member.clusters().len() as f64).chain(values.iter().copied()).collect()
+        .map(|((member, values), &compared)| {
+            let k = std::iter::once(member.clusters().len() as f64);
+            let n = some_left_out.then_some(compared as f64);
+            k.chain(n).chain(values.iter().copied()).collect()
         })
         .collect();
     output::table(&header, &names, &values, &session.run)
+}
+
+/// How many objects both label: those that they are compared on.
+fn common(a: &Member, b: &Member) -> usize {
+    let (a, b) = (a.hardened(), b.hardened());
+    a.labels().iter().zip(b.labels().iter()).filter(|(a, b)| a.is_some() && b.is_some()).count()
 }
 
 /// What the measures say of `member` when compared with `truth`.
@@ -135,6 +150,19 @@ fn pairwise(args: &ScoreArgs, ensemble: &Ensemble, session: &Session) -> anyhow:
         };
         pairs.map(values).collect::<Result<Vec<_>, _>>()
     })?;
+    let pairs = (0..r).flat_map(|a| (a + 1..r).map(move |b| (a, b)));
+    let compared = pairs.map(|(a, b)| (common(&members[a], &members[b]), a, b));
+    if let Some((fewest, a, b)) = compared.min()
+        && fewest < ensemble.n_objects()
+    {
+        session.run.warn(&format!(
+            "two clusterings are compared on the objects that both label: `{}` and `{}` on {} of {}",
+            members[a].name(),
+            members[b].name(),
+            output::count(fewest),
+            counted(ensemble.n_objects(), "object")
+        ));
+    }
     let matrix = |m: usize| -> Vec<Vec<f64>> {
         values.chunks(r).map(|row| row.iter().map(|of_pair| of_pair[m]).collect()).collect()
     };

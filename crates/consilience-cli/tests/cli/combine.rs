@@ -311,3 +311,14 @@ fn a_join_tells_who_is_missing_where() {
     assert!(said.contains("a.csv: 1 of 4 objects is not in it"), "{said}");
     assert!(said.contains("b.csv: 1 of 4 objects is not in it and counts as missing there: `q`"));
 }
+
+#[test]
+fn a_join_of_strangers_is_refused() {
+    let folder = folder_with("a.csv", "id,a\n001,1\n002,1\n003,2\n");
+    fs::write(folder.path().join("b.csv"), "id,b\n1,x\n2,x\n3,y\n").unwrap();
+    let output = run(folder.path(), &["combine", "a.csv", "b.csv", "--id", "id", "--k", "2"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("b.csv: none of its 3 identifiers is in a.csv"), "{said}");
+    assert!(said.contains("leading zeros"), "{said}");
+}

@@ -185,3 +185,19 @@ fn the_ensemble_of_a_result_knows_its_identifiers() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["clusterings"], serde_json::json!(["a", "b"]));
 }
+
+#[test]
+fn minus_one_is_left_out_also_among_numbers_with_decimals() {
+    let folder = folder_with("labels.csv", "noisy,truth\n1.0,a\n1.0,a\n2.0,b\n-1.0,b\n");
+    let score = ["score", "labels.csv", "--truth", "truth", "--missing", "-1"];
+    let output = run(folder.path(), &[&score[..], &["--json"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = &json["scores"][0];
+    assert_eq!((&row["ari"], &row["k"], &row["n"]), (&1.0.into(), &2.into(), &3.into()));
+    // How many objects were compared is a column where it is not all.
+    let said = String::from_utf8(run(folder.path(), &score).stdout).unwrap();
+    assert!(said.starts_with("clustering,k,n,nmi,") && said.contains("\nnoisy,2,3,1,"), "{said}");
+    let pairs = run(folder.path(), &["score", "labels.csv", "--missing", "-1"]);
+    let said = String::from_utf8(pairs.stderr).unwrap();
+    assert!(said.contains("both label: `noisy` and `truth` on 3 of 4 objects"), "{said}");
+}
