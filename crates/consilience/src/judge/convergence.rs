@@ -156,7 +156,7 @@ mod tests {
         );
         assert_eq!(
             refused.unwrap_err().to_string(),
-            "the truth has 1 entries, but the ensemble has 3"
+            "the truth has 1 entry, but the ensemble has 3"
         );
     }
 }
