@@ -85,7 +85,7 @@ fn of_a_consensus_only_the_clusters_are_read() {
         let table = read(&[("a.csv", hard), ("b.csv", soft)], &options).unwrap();
         assert_eq!(member(&table, 0), ("cluster", vec![Some("0"), Some("1")]));
         assert_eq!((table.members.len(), table.members[1].name()), (2, "consensus"));
-        assert_eq!(table.ids.is_some(), options.id.is_some());
+        assert_eq!(table.ids.unwrap().iter().collect::<Vec<_>>(), ["x", "y"]);
     }
 }
 
@@ -257,7 +257,7 @@ fn whole_numbers_are_labels_even_when_written_as_fractions() {
 
 #[test]
 fn objects_without_weight_are_told_of_after_a_join() {
-    let files = [("a.csv", "id,km,w\nx,0,1\n"), ("b.csv", "id,dm\ny,1\n")];
+    let files = [("a.csv", "id,km,w\nx,0,1\n"), ("b.csv", "id,dm\nx,1\ny,1\n")];
     let options = ReadOptions { weights: Some("w".to_owned()), ..with_id() };
     assert_eq!(
         read(&files, &options).unwrap_err(),
