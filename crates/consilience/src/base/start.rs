@@ -284,7 +284,7 @@ mod tests {
         let refused = random_rows(&table(&[1.0, 1.0]), None, 3, &mut rng).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "k = 3 clusters asked for, but the data have only 1 distinct rows: choose k between 1 \
+            "k = 3 clusters asked for, but the data have only 1 distinct row: choose k between 1 \
              and 1"
         );
     }
