@@ -180,8 +180,8 @@ fn the_consensus_has_three_columns_and_an_empty_cell_for_no_cluster() {
     );
     write("c.npy", None);
     assert!(fs::read(path("c.npy")).unwrap().ends_with(&[1, 255]));
-    for name in ["c.csv", "c.npy"] {
-        let member = read_labels(&path(name), None, 2, &ReadOptions::default(), &run()).unwrap();
+    for (name, ids) in [("c.csv", Some(&ids)), ("c.npy", None)] {
+        let member = read_labels(&path(name), ids, 2, &ReadOptions::default(), &run()).unwrap();
         assert_eq!(member.hardened().labels().iter().collect::<Vec<_>>(), [Some(0), None]);
     }
 }
