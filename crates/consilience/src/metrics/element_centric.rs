@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use crate::ensemble::{Contingency, Profiles};
 use crate::linalg::Matrix;
 
-/// [Element-centric similarity](self) of two clusterings, the mean over the objects.
+/// Element-centric similarity of two clusterings, the mean over the objects.
 ///
 /// *Range* [0, 1]. *Symmetric.* For soft clusterings overlaps are sums of products of memberships.
 ///
@@ -36,7 +36,7 @@ pub fn element_similarity(table: &Contingency) -> f64 {
     if table.is_empty() { 0.0 } else { (sum / table.total()).clamp(0.0, 1.0) }
 }
 
-/// [Element-centric similarities](self) of all members with each other.
+/// Element-centric similarities of all members with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElementCentric {
     /// The similarity of every two members; 0 where they label no object in common.
