@@ -2,15 +2,16 @@
 
 use consilience::consensus::{Consensus, METHODS, NO_CLUSTER, Offers, Value};
 use consilience::ensemble::Ensemble;
-use consilience::pipeline::{Answer, Clusters, Input, Members, Methods, Request};
+use consilience::pipeline::{Answer, Checked, Clusters, Input, Members, Methods, Request};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::ensemble::{PyEnsemble, matrix};
 use crate::error::{ConsilienceError, to_python};
+use crate::features::Features;
 use crate::profiles::PyProfiles;
-use crate::running::{Circumstances, compute_apart};
+use crate::running::{Circumstances, compute, compute_apart};
 
 /// The table of methods, as JSON.
 #[pyfunction]
@@ -34,19 +35,8 @@ pub(crate) fn consensus<'py>(
     init: Option<&PyEnsemble>,
     circumstances: Circumstances,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = Request {
-        methods: Methods::named(method).map_err(to_python)?,
-        clusters: match n_clusters {
-            None => Clusters::Auto,
-            Some((least, most)) if least == most => Clusters::Exactly(least),
-            Some((least, most)) => Clusters::Between(least..=most),
-        },
-        settings: params.into_iter().collect(),
-        wanted: Offers::default(),
-        start: init.is_some(),
-    };
     // What is wrong with the parameters is told before anything is computed.
-    let request = request.check().map_err(to_python)?;
+    let request = request(method, n_clusters, params, init.is_some())?;
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
     let work = move |run: &consilience::Run| {
@@ -72,6 +62,44 @@ pub(crate) fn consensus<'py>(
     Ok(told)
 }
 
+/// What is asked for, checked.
+fn request(
+    method: &str,
+    n_clusters: Option<(usize, usize)>,
+    params: Vec<(String, String)>,
+    start: bool,
+) -> PyResult<Checked> {
+    let request = Request {
+        methods: Methods::named(method).map_err(to_python)?,
+        clusters: match n_clusters {
+            None => Clusters::Auto,
+            Some((least, most)) if least == most => Clusters::Exactly(least),
+            Some((least, most)) => Clusters::Between(least..=most),
+        },
+        settings: params.into_iter().collect(),
+        wanted: Offers::default(),
+        start,
+    };
+    request.check().map_err(to_python)
+}
+
+/// How many clusters a table of features speaks for, as JSON, where that is to be found and can be.
+#[pyfunction]
+pub(crate) fn number(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    method: &str,
+    n_clusters: Option<(usize, usize)>,
+    params: Vec<(String, String)>,
+    circumstances: Circumstances,
+) -> PyResult<Option<String>> {
+    let request = request(method, n_clusters, params, false)?;
+    let table = Features::new(x)?;
+    let (number, _) = compute(py, &circumstances, |run| request.number_in(table.data(), run))?;
+    let told = number.as_ref().map(serde_json::to_string).transpose();
+    told.map_err(|error| ConsilienceError::new_err(error.to_string()))
+}
+
 /// The labels of the only member.
 fn start_labels(init: &Ensemble) -> Vec<Option<u32>> {
     let member = init.members()[0].hardened();
@@ -93,6 +121,8 @@ fn arrays(py: Python<'_>, found: Answer) -> PyResult<Bound<'_, PyDict>> {
     answer.set_item("method", found.choice.info.name)?;
     answer.set_item("reason", found.choice.reason)?;
     let not_told = |error: serde_json::Error| ConsilienceError::new_err(error.to_string());
+    let number = found.choice.number.as_ref().map(serde_json::to_string).transpose();
+    answer.set_item("number", number.map_err(not_told)?)?;
     let criteria = found.choice.criteria.as_ref().map(serde_json::to_string).transpose();
     answer.set_item("k_criteria", criteria.map_err(not_told)?)?;
     let board = found.board.as_ref().map(|board| serde_json::to_string(&board.record()));

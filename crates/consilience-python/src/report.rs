@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use consilience::Matrix;
 use consilience::consensus::NO_CLUSTER;
-use consilience::judge::{Judgement, Partition, Scatter, Sentence};
+use consilience::judge::{Judgement, Known, Number, Partition, Scatter, Sentence};
 use consilience::pipeline::Record;
 use consilience::{Error, Run};
 use consilience_report::Subject;
@@ -32,6 +32,9 @@ pub(crate) struct Answer<'py> {
     /// The number of clusters that was asked for.
     #[pyo3(item)]
     asked: Option<usize>,
+    /// What the features say of the number of clusters, as JSON.
+    #[pyo3(item)]
+    number: Option<String>,
     /// The names of the objects.
     #[pyo3(item)]
     ids: Option<Vec<String>>,
@@ -41,7 +44,8 @@ pub(crate) struct Answer<'py> {
 struct Told<'a> {
     profiles: &'a PyProfiles,
     partition: Partition<'a>,
-    k_given: bool,
+    asked: Option<usize>,
+    number: Option<Number>,
     ids: Option<&'a [String]>,
 }
 
@@ -70,8 +74,10 @@ impl<'a> Told<'a> {
             numbers: (0..k).collect(),
             names: (0..k).map(|number| number.to_string()).collect(),
         };
-        let (k_given, ids) = (answer.asked.is_some(), answer.ids.as_deref());
-        Ok(Told { profiles, partition, k_given, ids })
+        let number = answer.number.as_deref().map(serde_json::from_str).transpose();
+        let number = number.map_err(|error| PyValueError::new_err(format!("number: {error}")))?;
+        let (asked, ids) = (answer.asked, answer.ids.as_deref());
+        Ok(Told { profiles, partition, asked, number, ids })
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -83,7 +89,8 @@ impl<'a> Told<'a> {
     }
 
     fn judge(&self, run: &Run) -> consilience::Result<Judgement> {
-        Judgement::new(&self.partition, self.k_given, None, run)
+        let known = Known { asked: self.asked, number: self.number.as_ref(), criteria: None };
+        Judgement::new(&self.partition, known, run)
     }
 }
 

@@ -205,7 +205,11 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
             counted(aligned.common, "object"),
         )
     });
-    let asked = if record.k_given() { " was set" } else { " was found from the clusterings" };
+    let asked = match (record.k_asked(), &record.consensus.number) {
+        (Some(_), _) => " was set",
+        (None, Some(_)) => " was found from the features",
+        (None, None) => " was found from the clusterings",
+    };
     let combined = format!(
         "The clusterings were combined by {} ({}) with consilience {} (seed {}); the number of \
          clusters, {},{asked}. The consensus has {} of {} {} and agrees with the clusterings by {:.3} \

@@ -86,10 +86,15 @@ pub(super) fn summary(answer: &Answer) -> String {
     let way = if answer.board.is_some() { "the answer is that of" } else { "method auto took" };
     let chosen =
         choice.reason.map(|reason| format!("{way} {}, because {reason}", choice.info.name));
-    let number = choice.criteria.as_ref().map(|criteria| {
-        let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
-        format!("--k took {}, because {}{other}", criteria.recommended, criteria.reason)
-    });
+    let from_features = choice.number.as_ref().filter(|_| choice.asked.is_none());
+    let number = match (from_features, &choice.criteria) {
+        (Some(number), _) => Some(format!("--k took {}: {}", number.k, number.reason())),
+        (None, Some(criteria)) => {
+            let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
+            Some(format!("--k took {}, because {}{other}", criteria.recommended, criteria.reason))
+        }
+        (None, None) => None,
+    };
     let asked = choice
         .k
         .filter(|&k| k > answer.consensus.k)

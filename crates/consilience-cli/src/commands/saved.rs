@@ -5,7 +5,7 @@ use std::path::Path;
 
 use consilience::consensus::{NO_CLUSTER, cluster_names, method, prepare};
 use consilience::ensemble::{Ensemble, NO_PROFILE, Parted, Profiles};
-use consilience::judge::{Judgement, Partition};
+use consilience::judge::{Judgement, Known, Partition};
 use consilience::pipeline::Record;
 use consilience_io::{Ids, ReadOptions, read_clusterings, read_consensus};
 use consilience_report::{Names, Subject};
@@ -101,7 +101,9 @@ impl Saved {
     pub(super) fn judge(&self, session: &Session) -> anyhow::Result<Judgement> {
         // The draws of the result's own run, or the page would differ from its own.
         let run = session.run.with_seed(self.record.seed);
-        Ok(Judgement::new(&self.partition, self.record.k_given(), None, &run)?)
+        let number = self.record.consensus.number.as_ref();
+        let known = Known { asked: self.record.k_asked(), number, criteria: None };
+        Ok(Judgement::new(&self.partition, known, &run)?)
     }
 }
 

@@ -39,6 +39,7 @@ _PLAIN = (
     "n_clusters",
     "method",
     "reason",
+    "number",
     "k_criteria",
     "params",
     "objective",

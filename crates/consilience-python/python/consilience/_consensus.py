@@ -159,12 +159,14 @@ def combined(
     consume: bool = False,
     call: str | None = None,
     made: Mapping[str, Any] | None = None,
+    number: str | None = None,
     index: Any = None,
 ) -> tuple[ConsensusResult, list[str], bool]:
     """The consensus, what is to be warned of, and whether the method settled.
 
     With ``consume`` the ensemble is given up as soon as it is not needed any longer. ``call`` is what
     the user wrote, ``made`` how the members were made, if they were: both are told in the report.
+    ``number`` is what features say of the number of clusters, which then is not looked for.
     ``index`` is what pandas calls the objects.
     """
     name, span = names_of(method), limits_of(n_clusters)
@@ -180,8 +182,10 @@ def combined(
             ensemble = ensemble.rows(kept.tolist()).finish()
             start = None if start is None else start.rows(kept.tolist()).finish()
         ensemble, consume = ensemble.with_weights(weight), True
-    settings = _settings(params)
-    answer = _native.consensus(ensemble, consume, name, span, settings, start, circumstances)
+    settings = settings_of(params)
+    found = span if number is None else (json.loads(number)["k"],) * 2
+    answer = _native.consensus(ensemble, consume, name, found, settings, start, circumstances)
+    answer["number"] = number
     if kept is not None:
         _put_back(answer, everyone, kept, circumstances)
     messages = answer.pop("warnings")
@@ -390,7 +394,7 @@ def number_of(n_clusters: Clusters) -> int | None:
     return limits[0] if limits is not None and limits[0] == limits[1] else None
 
 
-def _settings(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def settings_of(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if params is None:
         return []
     if not isinstance(params, Mapping):

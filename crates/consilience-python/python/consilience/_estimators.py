@@ -18,9 +18,20 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from consilience import _native
 from consilience._circumstances import circumstances, seed_of, whole
 from consilience._clusterers import copy_of, count_of, labels_of, name_of, predicted, seed_anew, takes_sparse
-from consilience._consensus import Clusters, combined, make_members, number_of, scheme_of, span
+from consilience._consensus import (
+    Clusters,
+    combined,
+    limits_of,
+    make_members,
+    names_of,
+    number_of,
+    scheme_of,
+    settings_of,
+    span,
+)
 from consilience._inputs import aligned, builder, doubts, table, weights
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult, placed
@@ -71,7 +82,9 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                 kept = np.flatnonzero(sample_weight)
                 sample_weight = sample_weight[kept]
         seed = seed_of(self.random_state)
-        self.members_, made, doubtful = self._make_members(X if kept is None else X[kept], seed)
+        used = X if kept is None else X[kept]
+        self._number = self._found_in(used, seed)
+        self.members_, made, doubtful = self._make_members(used, seed)
         self.result_, messages, settled = combined(
             self.members_,
             method=self._method(),
@@ -81,6 +94,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
             call=f"{self!r}.fit(X)",
             made=made,
+            number=self._number,
             index=index if index is None or kept is None else index[kept],
         )
         for message in doubtful:
@@ -112,6 +126,10 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _method(self) -> str | Sequence[str]:
         """The method, for the members that were made."""
         return self.method
+
+    def _found_in(self, X: Any, seed: int) -> str | None:
+        """What the objects say of the number of clusters, as JSON, where that is to be found."""
+        return None
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """``X`` as an array, once it is what the estimator takes."""
@@ -363,6 +381,19 @@ class ConsensusClustering(_Consensus):
         several = self._scheme() == "committee"
         return "lwgp" if several and self.method == "auto" else self.method
 
+    def _found_in(self, X: Any, seed: int) -> str | None:
+        return _native.number(
+            table(X),
+            names_of(self._method()),
+            limits_of(self.n_clusters),
+            settings_of(self.params),
+            circumstances(seed, self.n_jobs, bool(self.verbose)),
+        )
+
+    def _wanted(self) -> int | None:
+        """The number of clusters that members are made for, if it is known."""
+        return number_of(self.n_clusters) if self._number is None else json.loads(self._number)["k"]
+
     def _scheme(self) -> str:
         return scheme_of(self.scheme, self.base, span(self.base_n_clusters))
 
@@ -391,7 +422,7 @@ class ConsensusClustering(_Consensus):
                 base=self.base,
                 kinds=self.kinds,
                 base_n_clusters=self.base_n_clusters,
-                n_clusters=number_of(self.n_clusters),
+                n_clusters=self._wanted(),
                 soft=False,
                 circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
             )
@@ -444,7 +475,7 @@ class ConsensusClustering(_Consensus):
 
     def _named(self, base: str, X: Any, seed: int) -> tuple[Ensemble, Models]:
         """One member by a clusterer of ours."""
-        wanted = number_of(self.n_clusters)
+        wanted = self._wanted()
         return make_members(
             table(X),
             n_members=1,
@@ -478,7 +509,7 @@ class ConsensusClustering(_Consensus):
         if limits is None:
             if scheme == "random_init":
                 return
-            wanted = number_of(self.n_clusters)
+            wanted = self._wanted()
             most = math.isqrt(n) if wanted is None else 2 * wanted
             limits = (min(2, n), min(max(most, 2), n))
         for member in members:

@@ -177,6 +177,13 @@ def consensus(
     init: Ensemble | None,
     circumstances: Any,
 ) -> dict[str, Any]: ...
+def number(
+    x: Any,
+    method: str,
+    n_clusters: tuple[int, int] | None,
+    params: list[tuple[str, str]],
+    circumstances: Any,
+) -> str | None: ...
 def data_set(
     name: str, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str], list[str]]: ...

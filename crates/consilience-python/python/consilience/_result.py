@@ -81,8 +81,12 @@ class ConsensusResult:
         The number of clusters.
     method_ : str
         The method, and ``reason_`` why "auto" took it (None if it was named).
+    number_ : dict or None
+        How many clusters the features speak for, if there were any and it was looked for: ``k``,
+        ``clarity`` ("clear", "unclear" or "none"), ``depth`` of the deepest gap in units of the deepest
+        in data without clusters, and the ``evidence`` for every number.
     k_criteria_ : dict or None
-        What speaks for which number of clusters, if it was looked for: ``recommended``,
+        What the clusterings say of which number of clusters, if it was looked for: ``recommended``,
         ``runner_up``, ``reason``, ``rules``, ``evidence`` (whether there are clusters at all) and the
         curves that the rules look at.
     params_ : dict
@@ -119,6 +123,8 @@ class ConsensusResult:
         self.n_clusters_: int = answer["n_clusters"]
         self.method_: str = answer["method"]
         self.reason_: str | None = answer["reason"]
+        number = answer.get("number")
+        self.number_: dict[str, Any] | None = None if number is None else json.loads(number)
         criteria = answer["k_criteria"]
         self.k_criteria_: dict[str, Any] | None = None if criteria is None else json.loads(criteria)
         self.params_: dict[str, Any] = {n: _typed(t) for n, t in answer["params"].items()}

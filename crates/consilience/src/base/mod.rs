@@ -46,6 +46,7 @@ pub use kmeans::{KMeans, KMeansFit, KMeansParams};
 pub(crate) use kmeans::{Packed, at_most};
 pub use macqueen::MacQueenParams;
 pub use minibatch::MiniBatchParams;
+pub(crate) use neighbour_cut::cut_at_every;
 pub use neighbour_cut::{NeighbourCut, NeighbourCutFit, NeighbourCutParams};
 pub use neighbours::{NearestRow, Neighbours};
 pub(crate) use predict::{nearest_centres, nearest_centres_sparse};

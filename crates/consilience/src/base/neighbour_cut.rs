@@ -24,6 +24,8 @@
 //! Exact neighbours, some hundreds of products with a matrix of at most $2 n K$ entries, and k-means on
 //! $n$ rows of $k$ numbers. Memory $O(n (K + k))$.
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -36,7 +38,7 @@ use crate::base::table::{Float, Table};
 use crate::base::{KMeansParams, distance::CHUNK};
 use crate::error::{Error, Result};
 use crate::graph::UnionFind;
-use crate::linalg::{Matrix, largest_filtered};
+use crate::linalg::{Eigen, Matrix, largest_filtered};
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
@@ -158,20 +160,69 @@ impl NeighbourCut {
         let (k, u) = (self.0.k, distinct.len());
         let weights: Vec<f64> = (0..u).map(|i| distinct.rows(i).len() as f64).collect();
         let edges = edges(&distinct.values, self.0.neighbours.min(u - 1), k, run)?;
-        let graph = Graph::new(&edges, &weights);
-        drop(edges);
-        let found = largest_filtered(u, k, |x| graph.times(x), run)?;
-        let rows = Matrix::from_fn(u, found.vectors.nrows(), |i, j| {
-            found.vectors[(j, i)] / weights[i].sqrt()
-        });
-        let rows = unit_rows(rows, &weights);
-        let run_here = run.with_seed(rng.bits());
-        let with = |k: usize| {
-            let kmeans = KMeansParams::new(k).n_init(self.0.restarts).check()?;
-            kmeans.fit_weighted(&rows, &weights, &run_here, Stream::Restart)
-        };
-        Ok((at_most(k, with)?.0.labels, found.values))
+        let found = eigenvectors(&edges, &weights, k, run)?;
+        let labels = by_kmeans(&found, k, &weights, self.0.restarts, run, rng)?;
+        Ok((labels, found.values))
     }
+}
+
+/// The clusters of the rows of `data` for every number in `ks`, all from one set of eigenvectors of the
+/// graph of `neighbours` nearest rows, whose components are joined.
+pub(crate) fn cut_at_every<'a, T: Float>(
+    data: impl Into<Table<'a, T>>,
+    neighbours: usize,
+    restarts: usize,
+    ks: RangeInclusive<usize>,
+    run: &Run,
+    rng: &mut Rng,
+) -> Result<Vec<Vec<u32>>> {
+    let data = data.into();
+    let distinct = DistinctRows::new(&data, run)?;
+    let u = distinct.len();
+    let weights: Vec<f64> = (0..u).map(|i| distinct.rows(i).len() as f64).collect();
+    let edges = edges(&distinct.values, neighbours.min(u - 1), 1, run)?;
+    let found = eigenvectors(&edges, &weights, *ks.end(), run)?;
+    let of_k = |k: usize| {
+        let of_distinct = by_kmeans(&found, k, &weights, restarts, run, rng)?;
+        let mut labels = vec![0; data.nrows()];
+        for (of_kind, label) in of_distinct.into_iter().enumerate() {
+            distinct.rows(of_kind).iter().for_each(|&row| labels[row as usize] = label);
+        }
+        Ok(labels)
+    };
+    ks.map(of_k).collect()
+}
+
+/// The `count` leading eigenvectors of the graph with these edges.
+fn eigenvectors(
+    edges: &[(u32, u32, f64)],
+    weights: &[f64],
+    count: usize,
+    run: &Run,
+) -> Result<Eigen> {
+    let graph = Graph::new(edges, weights);
+    largest_filtered(weights.len(), count, |x| graph.times(x), run)
+}
+
+/// Clusters rows by the first `k` eigenvectors.
+fn by_kmeans(
+    found: &Eigen,
+    k: usize,
+    weights: &[f64],
+    restarts: usize,
+    run: &Run,
+    rng: &mut Rng,
+) -> Result<Vec<u32>> {
+    let columns = k.min(found.vectors.nrows());
+    let rows =
+        Matrix::from_fn(weights.len(), columns, |i, j| found.vectors[(j, i)] / weights[i].sqrt());
+    let rows = unit_rows(rows, weights);
+    let run_here = run.with_seed(rng.bits());
+    let with = |k: usize| {
+        let kmeans = KMeansParams::new(k).n_init(restarts).check()?;
+        kmeans.fit_weighted(&rows, weights, &run_here, Stream::Restart)
+    };
+    Ok(at_most(k, with)?.0.labels)
 }
 
 /// The edges of the graph, each once, with their affinities.

@@ -66,7 +66,7 @@ impl<'a> Data<'a> {
     }
 
     /// Fails unless there is a row and a column and every value can be squared and summed.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self {
             Data::Dense(data) => Table::from(*data).check(),
             Data::Single(data) => data.check(),

@@ -120,6 +120,21 @@ impl Generator {
         self.0.size
     }
 
+    /// The same for a consensus of `k` clusters, where that was not known. A committee then has as many
+    /// members as it has for a number that is known, unless their number was set.
+    pub fn told(&self, k: usize) -> Self {
+        let mut params = self.0.clone();
+        if params.k == (BaseK::Auto { consensus: None }) {
+            params.k = BaseK::Auto { consensus: Some(k) };
+            if let Scheme::Committee(committee) = &params.scheme
+                && params.size == committee.size(self.0.k)
+            {
+                params.size = committee.size(params.k);
+            }
+        }
+        Generator(params)
+    }
+
     /// The name of the scheme.
     pub fn scheme(&self) -> &'static str {
         self.0.scheme.name()

@@ -1,6 +1,6 @@
 //! All rules side by side, and the number of clusters that follows from them.
 //!
-//! *Clusters or none* is told by [evidence](super::evidence). *How many* is the median of three rules
+//! *Clusters or none* is told by [evidence](super::evidence), as far as clusterings can tell. *How many* is the median of three rules
 //! that err in different directions: the
 //! longest lifetime in the tree of average link, the largest gap between prominences of groups, and the
 //! largest gap in the spectrum of the bipartite graph. Where two of them agree the median is what they
@@ -20,6 +20,7 @@ use crate::ensemble::{Canonical, CoAssociation, Profiles, sample};
 use crate::error::{Error, Result};
 use crate::judge::eigengap::{bipartite_eigenvalues, largest_gap};
 use crate::judge::evidence::{Evidence, Structure, all_prominences, evidence};
+use crate::judge::number::Clarity;
 use crate::judge::objects;
 use crate::judge::resampling::{
     KCurve, curves, end_of_growth, histogram, least_undecided, most_stable, undecided_share,
@@ -57,6 +58,8 @@ const EPSILON: f64 = 0.8;
 pub struct KCriteria {
     /// The number of clusters that follows.
     pub recommended: usize,
+    /// Whether it is known: clear where groups are set apart and two rules say the same.
+    pub clarity: Clarity,
     /// The number that most of the other rules say.
     pub runner_up: Option<usize>,
     /// Why this number, as a clause that follows "because".
@@ -182,6 +185,12 @@ impl KCriteria {
 
         let none = evidence.verdict == Structure::NoClusters && low == 1;
         let (recommended, reason) = decide(&rules, none, (low, high));
+        let agree = rules.iter().filter(|rule| rule.decides && rule.k == recommended).count() > 1;
+        let clarity = match evidence.verdict {
+            Structure::NoClusters => Clarity::None,
+            Structure::Clusters if agree => Clarity::Clear,
+            _ => Clarity::Unclear,
+        };
         let runner_up = runner_up(&rules, recommended, m);
         run.tick("number of clusters", 4, Some(4))?;
         let first = |mut values: Vec<f64>| {
@@ -190,6 +199,7 @@ impl KCriteria {
         };
         Ok(KCriteria {
             recommended,
+            clarity,
             runner_up,
             reason,
             range: (low, high),
@@ -241,7 +251,7 @@ fn shares(matrix: &Matrix, weights: &[f64], run: &Run) -> Result<Vec<f64>> {
 /// The number of clusters that follows from the rules, and why.
 fn decide(rules: &[KRule], none: bool, (low, high): (usize, usize)) -> (usize, String) {
     if none {
-        let reason = "groups are no further apart than in clusterings of evenly spread points";
+        let reason = "the clusterings agree no more than shuffled labels do";
         return (1, reason.to_owned());
     }
     let mut deciding: Vec<&KRule> = rules.iter().filter(|rule| rule.decides).collect();
@@ -319,6 +329,32 @@ mod tests {
         let weighted = tuples.with_weights(all.weights().to_vec()).unwrap();
         let (once, each) = (criteria(&weighted, None), criteria(&three_groups(), None));
         assert_eq!((once.recommended, once.range), (each.recommended, each.range));
+    }
+
+    /// Labels of `k` groups of objects, each wrong with this chance.
+    fn planted(n: usize, k: usize, noise: f64, seed: u64) -> Ensemble {
+        let mut rng = Run::new(seed).rng(crate::rng::Stream::Data);
+        let mut member = |h: usize| {
+            let labels = (0..n).map(|i| {
+                let wrong = rng.unit() < noise;
+                Some(if wrong { rng.below(k) } else { i % k } as i64)
+            });
+            HardMember::from_integers(format!("m{h}"), labels.collect::<Vec<_>>()).into()
+        };
+        Ensemble::new((0..20).map(&mut member).collect()).unwrap()
+    }
+
+    /// Noise hides groups; it does not make them come back once they are hidden.
+    #[test]
+    fn planted_groups_are_found_until_noise_hides_them() {
+        for k in [2, 4] {
+            for seed in 0..2 {
+                let found = [0.1, 0.2, 0.3]
+                    .map(|noise| criteria(&planted(600, k, noise, seed), None).recommended);
+                assert_eq!(found, [k; 3], "seed {seed}");
+                assert_eq!(criteria(&planted(600, k, 1.0, seed), None).clarity, Clarity::None);
+            }
+        }
     }
 
     #[test]

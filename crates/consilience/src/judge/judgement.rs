@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::judge::criteria::KCriteria;
+use crate::judge::number::Number;
 use crate::judge::overview::Overview;
 use crate::judge::tracking::Tracking;
 use crate::judge::verdict::{Circumstances, Sentence, verdict};
@@ -29,6 +30,17 @@ pub struct Partition<'a> {
     pub names: Cow<'a, [String]>,
 }
 
+/// What is known of a consensus before it is judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// The number of clusters that was asked for, if it was.
+    pub asked: Option<usize>,
+    /// What the features say of the number, if there were any.
+    pub number: Option<&'a Number>,
+    /// What the same profiles say of all numbers of clusters; looked for if it is not known.
+    pub criteria: Option<&'a KCriteria>,
+}
+
 /// What is known of a consensus besides itself.
 #[derive(Clone, Debug)]
 pub struct Judgement {
@@ -41,25 +53,19 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Judges a consensus. `k_given` says whether its number of clusters was asked for; `criteria`, if
-    /// they are known already, are those of the same profiles and of all numbers of clusters.
+    /// Judges a consensus, given what is known of it already.
     ///
     /// # Errors
     ///
     /// If memory does not suffice, or if the run is cancelled.
-    pub fn new(
-        partition: &Partition<'_>,
-        k_given: bool,
-        criteria: Option<&KCriteria>,
-        run: &Run,
-    ) -> Result<Self> {
+    pub fn new(partition: &Partition<'_>, known: Known<'_>, run: &Run) -> Result<Self> {
         let Partition { profiles, labels, confidence, names, .. } = partition;
-        let k = names.len();
+        let (k, Known { asked, number, criteria }) = (names.len(), known);
         let overview = Overview::new(profiles, labels, confidence, k, criteria, run)?;
         let tracking = Tracking::new(profiles, labels, k, run)?;
         let clusters: Vec<String> = names.iter().map(|name| named(name)).collect();
         let members: Vec<String> = profiles.members().iter().map(|m| named(&m.name)).collect();
-        let about = Circumstances { clusters: &clusters, members: &members, k_given };
+        let about = Circumstances { clusters: &clusters, members: &members, asked, number };
         let verdict = verdict(&overview, &about);
         Ok(Judgement { overview, tracking, verdict })
     }

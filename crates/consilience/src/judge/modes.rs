@@ -48,14 +48,25 @@ pub(super) fn prominences(
 
     // An item that is heavy enough by itself is a group from its own level on.
     let least = smallest * all;
-    let mut sets = UnionFind::new(m);
-    let mut mass = weights.to_vec();
-    let mut born: Vec<Option<f64>> =
-        mass.iter().zip(&near).map(|(&w, &level)| (w >= least).then_some(level)).collect();
+    let born =
+        weights.iter().zip(&near).map(|(&w, &level)| (w >= least).then_some(level)).collect();
+    let joins = joins.iter().map(|join| (join.a as usize, join.b as usize, join.similarity));
+    Ok(of_joins(weights.to_vec(), born, least, joins))
+}
+
+/// The prominences, falling, of groups of at least the weight `least` in the tree of these joins, from the
+/// highest level down. `mass` has the weights of the items, `born` the levels at which those are groups
+/// that are so by themselves.
+pub(super) fn of_joins(
+    mut mass: Vec<f64>,
+    mut born: Vec<Option<f64>>,
+    least: f64,
+    joins: impl Iterator<Item = (usize, usize, f64)>,
+) -> Vec<f64> {
+    let mut sets = UnionFind::new(mass.len());
     let mut found = Vec::new();
-    for join in &joins {
-        let (a, b) = (sets.find(join.a as usize), sets.find(join.b as usize));
-        let level = join.similarity;
+    for (a, b, level) in joins {
+        let (a, b) = (sets.find(a), sets.find(b));
         let together = mass[a] + mass[b];
         let birth = match (born[a], born[b]) {
             (Some(x), Some(y)) => {
@@ -71,7 +82,7 @@ pub(super) fn prominences(
         (mass[root], born[root]) = (together, birth);
     }
     found.sort_by(|x, y| y.total_cmp(x));
-    Ok(found)
+    found
 }
 
 /// The similarity down to which the items most similar to one have the weight `enough`; its own

@@ -4,14 +4,19 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::number::{Clarity, Number};
 use crate::judge::overview::Overview;
-use crate::words::{count, counted};
+use crate::words::{count, counted, listed};
 
 /// The share of safe objects from which on a consensus is sound, and below which it is weak.
 const SOUND: f64 = 0.9;
 const WEAK: f64 = 0.7;
 /// A border is worth a sentence if its doubtful objects are this share of its two clusters.
 const DOUBTFUL: f64 = 0.02;
+/// A cluster with less than this share of the objects is a crumb.
+const CRUMB: f64 = 0.01;
+/// Undecided pairs, as a share of all, that are worth a clause.
+const UNDECIDED: f64 = 0.25;
 /// Dissenters and borders that are named.
 const NAMED: usize = 3;
 
@@ -45,37 +50,188 @@ pub(super) struct Circumstances<'a> {
     pub(super) clusters: &'a [String],
     /// The name of every member.
     pub(super) members: &'a [String],
-    /// Whether the number of clusters was asked for, not found.
-    pub(super) k_given: bool,
+    /// The number of clusters that was asked for, if it was.
+    pub(super) asked: Option<usize>,
+    /// What the features say of the number, if there were any.
+    pub(super) number: Option<&'a Number>,
 }
 
-/// The verdict on a consensus.
+/// The verdict on a consensus: a headline, then a sentence for every check.
 pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sentence> {
+    let number = Said::new(overview, about);
+    let mut checks = vec![number.sentence(overview, about)];
+    checks.extend(information(overview));
     if overview.clusters.len() < 2 {
-        let mut sentences = vec![number(overview, about), nothing_apart()];
-        sentences.extend(camps(overview));
-        return sentences;
+        checks.push(nothing_apart());
+    } else {
+        checks.extend(quality(overview));
+        checks.extend(sizes(overview, about));
+        checks.push(safety(overview));
+        checks.push(border(overview, about));
+        checks.extend(dissent(overview, about));
     }
-    let mut sentences = vec![number(overview, about), safety(overview), border(overview, about)];
-    sentences.extend(dissent(overview, about));
-    sentences.extend(camps(overview));
-    sentences
+    checks.extend(camps(overview));
+    let headline = number.headline(overview, about, carries_information(overview));
+    std::iter::once(headline).chain(checks).collect()
 }
 
-fn number(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
-    let k = overview.clusters.len();
-    let criteria = &overview.criteria;
-    let origin = if about.k_given { "as asked for" } else { "found from the clusterings" };
-    let (tone, says) = match criteria.recommended {
-        found if found == k => (Tone::Good, "the clusterings alone say the same".to_owned()),
-        1 => (Tone::Weak, "the clusterings alone say that there are none".to_owned()),
-        found if criteria.runner_up == Some(k) => {
-            (Tone::Caution, format!("the clusterings alone say {found}, with {k} as runner-up"))
+/// What is known of the number of clusters, from features or from members.
+struct Said {
+    /// The number that is recommended.
+    k: usize,
+    clarity: Clarity,
+    /// Other numbers that are possible, the likeliest first.
+    others: Vec<usize>,
+    /// Who says so.
+    who: &'static str,
+}
+
+impl Said {
+    fn new(overview: &Overview, about: &Circumstances<'_>) -> Self {
+        if let Some(number) = about.number {
+            let (k, clarity) = (number.k, number.clarity);
+            let mut others = number.plausible();
+            others.retain(|&other| other != k);
+            return Said { k, clarity, others, who: "the data" };
         }
-        found => (Tone::Weak, format!("the clusterings alone say {found}")),
+        let criteria = &overview.criteria;
+        let (k, clarity) = (criteria.recommended, criteria.clarity);
+        Said {
+            k,
+            clarity,
+            others: criteria.runner_up.into_iter().collect(),
+            who: "the clusterings",
+        }
+    }
+
+    /// One sentence that a person can repeat.
+    fn headline(
+        &self,
+        overview: &Overview,
+        about: &Circumstances<'_>,
+        informed: Option<bool>,
+    ) -> Sentence {
+        let (k, who) = (overview.clusters.len(), self.who);
+        let mut start = counted(k, "cluster");
+        if let Some(asked) = about.asked.filter(|&asked| asked != k) {
+            start = format!("{asked} asked for, {k} found");
+        }
+        let possible = match self.others[..] {
+            [] => String::new(),
+            [one] => format!("; {one} is possible"),
+            [one, two, ..] => format!("; {one} and {two} are possible"),
+        };
+        let (tone, text) = if informed == Some(false) {
+            (Tone::Weak, format!("{start}: the clusterings carry no information"))
+        } else if self.clarity == Clarity::None && k == 1 {
+            (Tone::Caution, "No clear clusters".to_owned())
+        } else if self.clarity == Clarity::None {
+            (Tone::Weak, format!("{start}, but {who} show no clear clusters"))
+        } else if about.asked.is_some_and(|asked| asked != k) {
+            (Tone::Caution, start)
+        } else if self.clarity == Clarity::Clear && self.k == k {
+            let text = if about.asked.is_some() {
+                format!("{start}, and {who} speak for that number")
+            } else {
+                format!("Probably {start}{possible}")
+            };
+            (Tone::Good, text)
+        } else if self.clarity == Clarity::Clear {
+            (Tone::Caution, format!("{start} asked for; {who} speak for {}", self.k))
+        } else if about.asked.is_some() {
+            (Tone::Caution, format!("{start} as asked for; {who} give no clear number"))
+        } else {
+            (Tone::Caution, format!("No clear number of clusters; {k} used{possible}"))
+        };
+        Sentence { about: "Verdict".into(), tone, text: format!("{text}.") }
+    }
+
+    /// What the number rests on.
+    fn sentence(&self, overview: &Overview, about: &Circumstances<'_>) -> Sentence {
+        let k = overview.clusters.len();
+        let why = match about.number {
+            Some(number) => number.reason(),
+            None => overview.criteria.reason.clone(),
+        };
+        let met = match about.asked {
+            Some(asked) if asked == k => format!("{}, as asked for", counted(k, "cluster")),
+            Some(asked) => format!("{} instead of the {asked} asked for", counted(k, "cluster")),
+            None => format!("{} found", counted(k, "cluster")),
+        };
+        let tone = match (self.clarity, self.k == k) {
+            (Clarity::Clear, true) if about.asked.is_none_or(|asked| asked == k) => Tone::Good,
+            (Clarity::None, _) if k > 1 => Tone::Weak,
+            _ => Tone::Caution,
+        };
+        Sentence { about: "Number of clusters".into(), tone, text: format!("{met}: {why}.") }
+    }
+}
+
+/// Whether members agree more than shuffled labels do; `None` where that cannot be told.
+fn carries_information(overview: &Overview) -> Option<bool> {
+    let evidence = &overview.criteria.evidence;
+    evidence.permuted.last().map(|most| evidence.agreement > *most)
+}
+
+fn information(overview: &Overview) -> Option<Sentence> {
+    let evidence = &overview.criteria.evidence;
+    let most = evidence.permuted.last()?;
+    let (tone, text) = if carries_information(overview)? {
+        (
+            Tone::Good,
+            format!(
+                "The clusterings have something in common: they agree by {:.2} on average, with                  shuffled labels by {most:.2} at most (NMI).",
+                evidence.agreement
+            ),
+        )
+    } else {
+        (
+            Tone::Weak,
+            format!(
+                "The clusterings agree no more than shuffled labels do ({:.2}, NMI): do not use this                  result.",
+                evidence.agreement
+            ),
+        )
     };
-    let text = format!("{}, {origin}; {says}: {}.", counted(k, "cluster"), criteria.reason);
-    Sentence { about: "Number of clusters".into(), tone, text }
+    Some(Sentence { about: "Information".into(), tone, text })
+}
+
+/// A consensus that agrees less with the members than they do with each other lost what they know.
+fn quality(overview: &Overview) -> Option<Sentence> {
+    let members = &overview.members;
+    let mean = |values: &mut dyn Iterator<Item = f64>| {
+        let known: Vec<f64> = values.filter(|x| !x.is_nan()).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let r = members.consensus.len();
+    let pairs = (0..r).flat_map(|g| (0..g).map(move |h| (g, h)));
+    let mutual = mean(&mut pairs.map(|pair| members.pairs[pair]))?;
+    let ours = mean(&mut members.consensus.iter().copied())?;
+    let (tone, says) = if ours >= mutual {
+        (Tone::Good, "The consensus stands for its clusterings: it agrees")
+    } else {
+        (Tone::Weak, "The consensus is worse than its clusterings: it agrees")
+    };
+    let text = format!(
+        "{says} with them by {ours:.2} on average, they with each other by {mutual:.2} (NMI)."
+    );
+    Some(Sentence { about: "Quality".into(), tone, text })
+}
+
+/// Clusters that are crumbs, or one that is nearly everything.
+fn sizes(overview: &Overview, about: &Circumstances<'_>) -> Option<Sentence> {
+    let all = overview.assigned.max(1) as f64;
+    let crumbs: Vec<&String> = (overview.clusters.iter().zip(about.clusters))
+        .filter(|(cluster, _)| (cluster.objects as f64) < CRUMB * all)
+        .map(|(_, name)| name)
+        .collect();
+    let text = match crumbs[..] {
+        [] => return None,
+        [one] => format!("Cluster {one} is a crumb: it has"),
+        _ => format!("Clusters {} are crumbs: each has", listed(&crumbs, NAMED)),
+    };
+    let text = format!("{text} less than {} of the objects.", percent(CRUMB));
+    Some(Sentence { about: "Sizes".into(), tone: Tone::Caution, text })
 }
 
 /// Without a second cluster every object is safe and every member far from the consensus, which says
@@ -101,6 +257,13 @@ fn safety(overview: &Overview) -> Sentence {
     if without > 0 {
         let has = if without == 1 { "has" } else { "have" };
         text = format!("{text} {} {has} no cluster.", counted(without, "object"));
+    }
+    if overview.criteria.undecided >= UNDECIDED {
+        text = format!(
+            "{text} Still, the clusterings are of two minds about {} of the pairs: they agree where \
+             objects belong more than on how fine the clusters are.",
+            percent(overview.criteria.undecided)
+        );
     }
     let tone = match share {
         s if s >= SOUND => Tone::Good,
@@ -221,40 +384,104 @@ mod tests {
         (0..n).map(|i| format!("{prefix}{i}")).collect()
     }
 
+    fn said(overview: &Overview, asked: Option<usize>, number: Option<&Number>) -> Vec<Sentence> {
+        let (clusters, members) = (names("", overview.clusters.len()), names("m", 6));
+        verdict(overview, &Circumstances { clusters: &clusters, members: &members, asked, number })
+    }
+
+    fn about<'a>(said: &'a [Sentence], about: &str) -> &'a Sentence {
+        said.iter().find(|sentence| sentence.about == about).expect("said")
+    }
+
+    /// Evidence for `k` clusters.
+    fn number(k: usize, clarity: Clarity) -> Number {
+        Number { k, clarity, depth: 2.0, agreed: 3.0, evidence: Vec::new(), sampled: None }
+    }
+
     #[test]
     fn sentences_by_hand() {
-        let (clusters, members) = (names("", 2), names("m", 6));
-        let about = Circumstances { clusters: &clusters, members: &members, k_given: true };
         let mut overview = doubtful();
         overview.members.camps.truncate(1);
-        let said = verdict(&overview, &about);
-        let texts: Vec<&str> = said.iter().map(|sentence| sentence.text.as_str()).collect();
-        assert!(texts[0].starts_with("2 clusters, as asked for; "), "{}", texts[0]);
-        assert_eq!(
-            texts[1],
-            "8 of 10 objects (80 %) are safe: the clusterings support their cluster at least twice \
-             as much as any other."
+        let said = said(&overview, Some(2), None);
+        assert!(about(&said, "Number of clusters").text.starts_with("2 clusters, as asked for: "));
+        let safe = about(&said, "Safe objects");
+        assert!(
+            safe.text.starts_with(
+                "8 of 10 objects (80 %) are safe: the clusterings support their cluster at least \
+                 twice as much as any other."
+            ),
+            "{}",
+            safe.text
         );
+        let border = about(&said, "Borders");
         assert_eq!(
-            texts[2],
+            border.text,
             "The border between clusters 0 and 1 is doubtful: 2 objects there (20 % of the two) \
              could belong to either."
         );
-        assert!(texts[3].starts_with("No clustering stands out as dissenting"), "{}", texts[3]);
-        assert_eq!(texts[4], "One consensus is enough: the clusterings do not fall into camps.");
-        let tones: Vec<Tone> = said[1..].iter().map(|sentence| sentence.tone).collect();
+        let dissent = about(&said, "Dissent");
+        assert!(dissent.text.starts_with("No clustering stands out as dissenting"));
+        let camps = about(&said, "Camps");
+        assert_eq!(camps.text, "One consensus is enough: the clusterings do not fall into camps.");
+        let tones = [safe, border, dissent, camps].map(|sentence| sentence.tone);
         assert_eq!(tones, [Tone::Caution, Tone::Caution, Tone::Good, Tone::Good]);
+    }
+
+    #[test]
+    fn headlines_say_what_the_evidence_allows() {
+        let overview = doubtful();
+        let headline = |asked: Option<usize>, k, clarity| {
+            let first = said(&overview, asked, Some(&number(k, clarity))).swap_remove(0);
+            (first.tone, first.text)
+        };
+        let expected = |tone, text: &str| (tone, text.to_owned());
+        assert_eq!(headline(None, 2, Clarity::Clear), expected(Tone::Good, "Probably 2 clusters."));
+        assert_eq!(
+            headline(None, 2, Clarity::Unclear),
+            expected(Tone::Caution, "No clear number of clusters; 2 used.")
+        );
+        assert_eq!(
+            headline(Some(2), 5, Clarity::Clear),
+            expected(Tone::Caution, "2 clusters asked for; the data speak for 5.")
+        );
+        assert_eq!(
+            headline(Some(2), 2, Clarity::Clear),
+            expected(Tone::Good, "2 clusters, and the data speak for that number.")
+        );
+        assert_eq!(
+            headline(Some(2), 1, Clarity::None),
+            expected(Tone::Weak, "2 clusters, but the data show no clear clusters.")
+        );
+        assert_eq!(headline(Some(10), 2, Clarity::Clear).1, "10 asked for, 2 found.");
+    }
+
+    #[test]
+    fn nothing_in_common_is_said_first() {
+        let mut overview = doubtful();
+        overview.criteria.evidence.agreement = 0.01;
+        overview.criteria.evidence.permuted = vec![0.01, 0.02];
+        let said = said(&overview, Some(10), None);
+        assert_eq!(said[0].text, "10 asked for, 2 found: the clusterings carry no information.");
+        assert_eq!((said[0].tone, about(&said, "Information").tone), (Tone::Weak, Tone::Weak));
+    }
+
+    #[test]
+    fn a_consensus_worse_than_its_members_is_told() {
+        let mut overview = doubtful();
+        overview.members.consensus.fill(0.1);
+        overview.members.pairs.as_mut_slice().fill(0.4);
+        let said = said(&overview, None, None);
+        assert_eq!(about(&said, "Quality").tone, Tone::Weak);
     }
 
     #[test]
     fn one_cluster_reassures_nobody() {
         let mut overview = doubtful();
         overview.clusters.truncate(1);
-        let (clusters, members) = (names("", 1), names("m", 6));
-        let about = Circumstances { clusters: &clusters, members: &members, k_given: false };
-        let said = verdict(&overview, &about);
-        assert!(said[1].text.starts_with("With one cluster"), "{}", said[1].text);
-        assert!(said[1..].iter().all(|sentence| !sentence.text.contains("100 %")));
+        let said = said(&overview, None, Some(&number(1, Clarity::None)));
+        assert_eq!((said[0].tone, said[0].text.as_str()), (Tone::Caution, "No clear clusters."));
+        assert!(about(&said, "Safe objects").text.starts_with("With one cluster"));
+        assert!(said.iter().all(|sentence| !sentence.text.contains("100 %")));
     }
 
     #[test]
@@ -266,13 +493,11 @@ mod tests {
             agreement,
         };
         overview.members.camps = vec![camp(&[0, 1, 2, 3], 0.875), camp(&[4, 5], 1.0)];
-        let (clusters, members) = (names("", 2), names("m", 6));
-        let about = Circumstances { clusters: &clusters, members: &members, k_given: false };
-        let said = verdict(&overview, &about);
-        assert!(said[0].text.starts_with("2 clusters, found from the clusterings; "));
-        assert!(said[3].text.starts_with("2 of 6 clusterings dissent: m4 (0."), "{}", said[3].text);
+        let said = said(&overview, None, None);
+        let dissent = about(&said, "Dissent");
+        assert!(dissent.text.starts_with("2 of 6 clusterings dissent: m4 (0."), "{}", dissent.text);
         assert_eq!(
-            said[4].text,
+            about(&said, "Camps").text,
             "One consensus hides something: the clusterings fall into 2 camps, of 4 (agreeing by \
              0.88) and 2 (agreeing by 1.00); combine each camp by itself."
         );

@@ -196,6 +196,7 @@ impl Answer {
             },
             aligned: self.aligned.as_ref().map(|a| a.record(&self.numbers, &self.names)),
             reason: self.choice.reason.map(str::to_owned),
+            number: self.choice.number.clone(),
             k_criteria: self.choice.criteria.clone(),
             leaderboard: self.board.as_ref().map(Leaderboard::record),
         }

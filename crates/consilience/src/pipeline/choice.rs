@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::consensus::{METHODS, MethodInfo, method};
 use crate::error::{Error, Result};
-use crate::judge::KCriteria;
+use crate::judge::{KCriteria, Number};
 
 /// Which methods are asked for.
 #[derive(Clone, Debug, Default)]
@@ -83,8 +83,12 @@ pub struct Choice {
     pub info: &'static MethodInfo,
     /// Why it was taken, as a clause that follows "because"; `None` if it was named.
     pub reason: Option<&'static str>,
-    /// The number of clusters that the method was asked for; `None` if it found it by itself.
+    /// The number of clusters that was asked for, if it was.
+    pub asked: Option<usize>,
+    /// The number of clusters that the method was told; `None` if it found it by itself.
     pub k: Option<usize>,
-    /// What speaks for which number, if it was looked for.
+    /// How many clusters the features speak for, where there are features.
+    pub number: Option<Number>,
+    /// What the members say of which number, if it was looked for among them.
     pub criteria: Option<KCriteria>,
 }

@@ -32,6 +32,7 @@ mod answer;
 mod choice;
 mod input;
 mod leaderboard;
+mod looks;
 mod pool;
 mod recipe;
 mod record;

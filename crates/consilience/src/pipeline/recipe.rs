@@ -1,14 +1,16 @@
 //! Members made from features: a base clusterer, a scheme, and the scale of the features.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::{SCALINGS, Scaler, Scaling};
 use crate::ensemble::{Ensemble, Member};
 use crate::error::Result;
 use crate::generate::{Data, GeneratedMember, Generator, Seat, is_kept};
-use crate::judge::Scatter;
+use crate::judge::{NUMBER_ROWS, Number, Scatter};
 use crate::linalg::Matrix;
 use crate::pipeline::record::MadeRecord;
+use crate::rng::Stream;
 use crate::run::Run;
 use crate::words::{count, counted};
 
@@ -42,6 +44,19 @@ pub(super) struct Making {
     pub(super) seats: Vec<Seat>,
     /// What brings rows to the scale that they were clustered in; `None` if they are in it.
     scaler: Option<Scaler>,
+    /// How many clusters the features speak for, if that was asked for and can be told.
+    pub(super) number: Option<Number>,
+    /// Who made the members: told the number of clusters, if that was found first.
+    pub(super) generator: Generator,
+}
+
+/// How the number of clusters is looked for before members are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look<'a> {
+    /// The numbers that are allowed, if not all.
+    pub(super) range: Option<&'a RangeInclusive<usize>>,
+    /// Whether members are to be made for the number that is found.
+    pub(super) tell: bool,
 }
 
 impl Recipe {
@@ -57,13 +72,14 @@ impl Recipe {
     ///
     /// If the data cannot be used, if memory does not suffice, or if the run is cancelled.
     pub fn ensemble(&self, data: Data<'_>, run: &Run) -> Result<(Ensemble, Vec<Seat>)> {
-        self.make(data, None, run).map(|(ensemble, making)| (ensemble, making.seats))
+        self.make(data, None, None, run).map(|(ensemble, making)| (ensemble, making.seats))
     }
 
     /// Makes the members, but for those that `store` has.
     pub(super) fn make(
         &self,
         data: Data<'_>,
+        look: Option<Look<'_>>,
         store: Option<&dyn Store>,
         run: &Run,
     ) -> Result<(Ensemble, Making)> {
@@ -75,24 +91,32 @@ impl Recipe {
             Data::Single(data) => fit(Scaler::fit(data, self.scaling))?,
             Data::Sparse(data) => fit(Scaler::fit_sparse(data, self.scaling))?,
         };
+        let mut generator = self.generator.clone();
+        let mut number = None;
+        if let Some(Look { range, tell }) = look {
+            number = number_in(data, scaler.as_ref(), range, run)?;
+            if let Some(number) = number.as_ref().filter(|_| tell) {
+                generator = generator.told(number.k);
+            }
+        }
         // Scaled tables stand beside what was read.
         let (dense, sparse);
         let here = match (&scaler, data) {
-            (None, data) => self.generator.on(data, run)?,
+            (None, data) => generator.on(data, run)?,
             (Some(scaler), Data::Dense(data)) => {
                 dense = scaler.apply(data)?;
-                self.generator.on(&dense, run)?
+                generator.on(&dense, run)?
             }
             (Some(scaler), Data::Single(data)) => {
                 dense = scaler.apply(data)?;
-                self.generator.on(&dense, run)?
+                generator.on(&dense, run)?
             }
             (Some(scaler), Data::Sparse(data)) => {
                 sparse = scaler.apply_sparse(data)?;
-                self.generator.on(&sparse, run)?
+                generator.on(&sparse, run)?
             }
         };
-        let size = self.generator.size() as u64;
+        let size = generator.size() as u64;
         let (done, reused) = (AtomicU64::new(0), AtomicU64::new(0));
         let tick = |i: usize, member: Member| {
             run.tick(here.stage(i), done.fetch_add(1, Ordering::Relaxed) + 1, Some(size))?;
@@ -112,7 +136,8 @@ impl Recipe {
         let seats = here.seats(&members.iter().collect::<Vec<_>>(), run)?;
         let kept = members.into_iter().enumerate().filter(|(i, _)| is_kept(&seats, *i));
         let ensemble = Ensemble::new(kept.map(|(_, member)| member).collect())?;
-        Ok((ensemble, Making { reused: reused.into_inner() as usize, seats, scaler }))
+        let reused = reused.into_inner() as usize;
+        Ok((ensemble, Making { reused, seats, scaler, number, generator }))
     }
 
     /// Asks for the memory of the scaled data, of the members, and of the making of one.
@@ -150,6 +175,38 @@ impl Recipe {
             seats: seats.to_vec(),
             recipe: serde_json::to_value(generator).unwrap_or_default(),
         }
+    }
+}
+
+/// How many clusters `data`, brought to one scale by `scaler`, speak for; `None` of a sparse table or one of
+/// a few rows, where that cannot be told.
+pub(super) fn number_in(
+    data: Data<'_>,
+    scaler: Option<&Scaler>,
+    range: Option<&RangeInclusive<usize>>,
+    run: &Run,
+) -> Result<Option<Number>> {
+    data.check()?;
+    let Some(mut rows) = sample(data, NUMBER_ROWS, run) else { return Ok(None) };
+    if let Some(scaler) = scaler {
+        rows = scaler.apply(&rows)?;
+    }
+    Ok(Number::new(&rows, range, run)?.map(|found| found.of_rows(data.nrows())))
+}
+
+/// At most `most` rows of dense `data`, evenly drawn.
+fn sample(data: Data<'_>, most: usize, run: &Run) -> Option<Matrix> {
+    let n = data.nrows();
+    let mut rows: Vec<usize> = (0..n).collect();
+    if n > most {
+        rows = run.rng(Stream::Order).distinct(n, most);
+        rows.sort_unstable();
+    }
+    let (m, d) = (rows.len(), data.ncols());
+    match data {
+        Data::Dense(data) => Some(Matrix::from_fn(m, d, |i, j| data[(rows[i], j)])),
+        Data::Single(data) => Some(Matrix::from_fn(m, d, |i, j| f64::from(data.row(rows[i])[j]))),
+        Data::Sparse(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::consensus::Stop;
 use crate::ensemble::Ensemble;
 use crate::generate::Seat;
-use crate::judge::{KCriteria, Scatter, Sentence};
+use crate::judge::{KCriteria, Number, Scatter, Sentence};
 use crate::pipeline::leaderboard::Standing;
 
 /// The version of the record.
@@ -68,10 +68,13 @@ impl Record {
         (record.schema == SCHEMA && !record.consensus.method.is_empty()).then_some(record)
     }
 
-    /// Whether the number of clusters was asked for, not found.
-    pub fn k_given(&self) -> bool {
-        let options = self.command.text("options");
-        self.command.number("k").is_some() || options.is_some_and(|words| words.contains("--k "))
+    /// The number of clusters that was asked for, if it was not to be found.
+    pub fn k_asked(&self) -> Option<usize> {
+        let in_options = || {
+            let (_, after) = self.command.text("options")?.split_once("--k ")?;
+            after.split_whitespace().next()?.parse().ok()
+        };
+        self.command.number("k").map(|k| k as usize).or_else(in_options)
     }
 }
 
@@ -243,7 +246,10 @@ pub struct ConsensusRecord {
     /// Why this method was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What speaks for which number of clusters.
+    /// How many clusters the features speak for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<Number>,
+    /// What the members say of which number of clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k_criteria: Option<KCriteria>,
     /// All methods, if several were run.

@@ -8,12 +8,15 @@ use crate::consensus::{
 };
 use crate::ensemble::{Majority, Member};
 use crate::error::{Asked, Error, Result};
-use crate::judge::{Judgement, KCriteria, voting_convergence};
+use crate::generate::Data;
+use crate::judge::{Judgement, KCriteria, Known, Number, voting_convergence};
 use crate::pipeline::answer::{Answer, Scores, Seconds};
 use crate::pipeline::choice::{Choice, Clusters, Methods};
 use crate::pipeline::input::{Input, Members};
 use crate::pipeline::leaderboard::leaderboard;
+use crate::pipeline::looks::{warn_of_columns, warn_of_members};
 use crate::pipeline::pool::{Narrowed, Pool};
+use crate::pipeline::recipe::{Look, Recipe, number_in};
 use crate::run::Run;
 
 /// What is asked for.
@@ -156,7 +159,10 @@ impl Checked {
         let mut made = None;
         let mut pool = match members {
             Members::Features { data, names, weights, recipe, store } => {
-                let (mut ensemble, making) = recipe.make(data, store, run)?;
+                warn_of_columns(data, names, run);
+                let tell = self.looks_for_number();
+                let look = (tell || judge).then_some(Look { range: self.clusters.range(), tell });
+                let (mut ensemble, making) = recipe.make(data, look, store, run)?;
                 if let Some(weights) = weights {
                     ensemble = ensemble.with_weights(weights.to_vec())?;
                 }
@@ -169,18 +175,23 @@ impl Checked {
             }
         };
         let generate = clock.elapsed().as_secs_f64();
+        let number = made.as_ref().and_then(|(making, ..)| making.number.clone());
         let mut answer = if let Methods::Several(methods) = &self.methods {
-            self.compare(methods, pool, keep, run)?
+            self.compare(methods, pool, number, keep, run)?
         } else {
-            let choice = self.choose(&mut pool, run)?;
+            let choice = self.choose(&mut pool, number, run)?;
             let narrowed = pool.narrowed(choice.info, keep, run)?;
             self.fit(choice, narrowed, start, run)?
         };
         answer.seconds.generate = generate;
+        if made.is_none() {
+            warn_of_members(&answer.profiles, run);
+        }
         if let Some((making, recipe, ..)) = &made {
             answer.reused = making.reused;
             let n = answer.profiles.n_objects();
-            answer.members.made = Some(recipe.record(n, &making.seats));
+            let told = Recipe { generator: making.generator.clone(), ..(*recipe).clone() };
+            answer.members.made = Some(told.record(n, &making.seats));
         }
         if let Some(earlier) = earlier {
             answer = answer.following(earlier)?;
@@ -205,15 +216,40 @@ impl Checked {
                 let whole = answer.consensus.parted.is_none() && answer.profiles.is_hard();
                 self.clusters == Clusters::Auto && whole
             });
-            let judged = Judgement::new(&answer.partition(), self.k_given(), criteria, run)?;
+            let (asked, number) = (self.clusters.exactly(), answer.choice.number.as_ref());
+            let known = Known { asked, number, criteria };
+            let judged = Judgement::new(&answer.partition(), known, run)?;
             answer.judgement = Some(judged);
         }
         Ok(answer)
     }
 
-    /// The number of clusters that is asked for or recommended, and what speaks for it.
-    fn number(&self, pool: &mut Pool, run: &Run) -> Result<(usize, Option<KCriteria>)> {
-        if let Some(k) = self.clusters.exactly() {
+    /// The number of clusters that `data` as they are speak for, where it is to be found and can be.
+    ///
+    /// # Errors
+    ///
+    /// If the data cannot be used, or the run is cancelled.
+    pub fn number_in(&self, data: Data<'_>, run: &Run) -> Result<Option<Number>> {
+        match self.looks_for_number() {
+            true => number_in(data, None, self.clusters.range(), run),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether the number of clusters is to be found, and not by the method.
+    fn looks_for_number(&self) -> bool {
+        self.built.is_none() && !self.k_given()
+    }
+
+    /// The number of clusters that is asked for or recommended, and what the members say of it unless
+    /// features do.
+    fn number(
+        &self,
+        pool: &mut Pool,
+        number: Option<&Number>,
+        run: &Run,
+    ) -> Result<(usize, Option<KCriteria>)> {
+        if let Some(k) = self.clusters.exactly().or(number.map(|number| number.k)) {
             return Ok((k, None));
         }
         let criteria = KCriteria::new(pool.profiles(true, run)?, self.clusters.range(), run)?;
@@ -221,18 +257,20 @@ impl Checked {
     }
 
     /// The method and the number of clusters for these members.
-    fn choose(&self, pool: &mut Pool, run: &Run) -> Result<Choice> {
+    fn choose(&self, pool: &mut Pool, number: Option<Number>, run: &Run) -> Result<Choice> {
         if let (Some(info), Some(method)) = (self.info(), &self.built) {
-            return Ok(Choice { info, reason: self.reason, k: method.k(), criteria: None });
+            let (reason, asked, k) = (self.reason, self.clusters.exactly(), method.k());
+            return Ok(Choice { info, reason, asked, k, number, criteria: None });
         }
-        let (k, criteria) = self.number(pool, run)?;
+        let (k, criteria) = self.number(pool, number.as_ref(), run)?;
         let (info, reason) = if let Some(info) = self.info() {
             (info, self.reason)
         } else {
             let found = auto(pool.profiles(false, run)?, k, run);
             (found.info, Some(found.reason))
         };
-        Ok(Choice { info, reason, k: Some(k), criteria })
+        let asked = self.clusters.exactly();
+        Ok(Choice { info, reason, asked, k: Some(k), number, criteria })
     }
 
     /// Runs the method that was chosen.
@@ -263,10 +301,11 @@ impl Checked {
         &self,
         methods: &[&'static MethodInfo],
         mut pool: Pool,
+        number: Option<Number>,
         keep: bool,
         run: &Run,
     ) -> Result<Answer> {
-        let (k, criteria) = self.number(&mut pool, run)?;
+        let (k, criteria) = self.number(&mut pool, number.as_ref(), run)?;
         let clock = Instant::now();
         let merged = pool.seconds;
         let (board, best) = leaderboard(&mut pool, methods, k, run)?;
@@ -277,7 +316,8 @@ impl Checked {
         };
         let reason = "its answer agrees most with the clusterings among those with as many clusters \
                       as asked for";
-        let choice = Choice { info: best.info, reason: Some(reason), k: Some(k), criteria };
+        let (reason, asked) = (Some(reason), self.clusters.exactly());
+        let choice = Choice { info: best.info, reason, asked, k: Some(k), number, criteria };
         let narrowed = pool.narrowed(best.info, keep, run)?;
         let answer = self.answered(choice, narrowed, best.consensus, best.anmi, seconds);
         Ok(Answer { board: Some(board), ..answer })
