@@ -18,7 +18,7 @@ use pyo3::types::{PyInt, PyString};
 use rayon::prelude::*;
 
 use crate::arrow;
-use crate::ensemble::{PyEnsemble, ids_of};
+use crate::ensemble::{PyEnsemble, ids_of, nth};
 use crate::error::to_python;
 use crate::missing::Missing;
 
@@ -198,6 +198,18 @@ impl Builder {
         let members = arrow::members_of_batch(&batch, &names, &self.missing)?;
         self.members.extend(members.into_iter().map(Member::from));
         Ok(())
+    }
+
+    /// The names of the members.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.members.iter().map(Member::name).collect()
+    }
+
+    /// A builder of these members, in this order; one may stand there several times.
+    fn taken(&self, order: Vec<usize>) -> PyResult<Self> {
+        let members = order.into_iter().map(|i| nth(&self.members, i).cloned());
+        Ok(Builder::holding(members.collect::<PyResult<_>>()?))
     }
 
     /// The ensemble, its objects with these names if there are any; the builder is empty afterwards.

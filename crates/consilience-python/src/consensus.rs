@@ -2,7 +2,7 @@
 
 use consilience::consensus::{Consensus, METHODS, NO_CLUSTER, Offers, Value};
 use consilience::ensemble::Ensemble;
-use consilience::pipeline::{Answer, Clusters, Input, Members, Methods, Request};
+use consilience::pipeline::{Answer, Checked, Clusters, Input, Members, Methods, Request};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -34,19 +34,7 @@ pub(crate) fn consensus<'py>(
     init: Option<&PyEnsemble>,
     circumstances: Circumstances,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = Request {
-        methods: Methods::named(method).map_err(to_python)?,
-        clusters: match n_clusters {
-            None => Clusters::Auto,
-            Some((least, most)) if least == most => Clusters::Exactly(least),
-            Some((least, most)) => Clusters::Between(least..=most),
-        },
-        settings: params.into_iter().collect(),
-        wanted: Offers::default(),
-        start: init.is_some(),
-    };
-    // What is wrong with the parameters is told before anything is computed.
-    let request = request.check().map_err(to_python)?;
+    let request = request(method, n_clusters, params, init.is_some())?;
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
     let init = init.map(PyEnsemble::get).transpose()?;
     let work = move |run: &consilience::Run| {
@@ -70,6 +58,36 @@ pub(crate) fn consensus<'py>(
     told.set_item("confidence", PyArray1::from_vec(py, confidence))?;
     told.set_item("warnings", warnings)?;
     Ok(told)
+}
+
+/// Fails if method, number of clusters and settings cannot be asked for, whatever the data.
+#[pyfunction]
+pub(crate) fn check_request(
+    method: &str,
+    n_clusters: Option<(usize, usize)>,
+    params: Vec<(String, String)>,
+) -> PyResult<()> {
+    request(method, n_clusters, params, false).map(drop)
+}
+
+fn request(
+    method: &str,
+    n_clusters: Option<(usize, usize)>,
+    params: Vec<(String, String)>,
+    start: bool,
+) -> PyResult<Checked> {
+    let request = Request {
+        methods: Methods::named(method).map_err(to_python)?,
+        clusters: match n_clusters {
+            None => Clusters::Auto,
+            Some((least, most)) if least == most => Clusters::Exactly(least),
+            Some((least, most)) => Clusters::Between(least..=most),
+        },
+        settings: params.into_iter().collect(),
+        wanted: Offers::default(),
+        start,
+    };
+    request.check().map_err(to_python)
 }
 
 /// The labels of the only member.
