@@ -95,7 +95,8 @@ impl Text<'_> {
                 Setting::NoHeader
             ));
         }
-        for token in options.missing.iter().filter(|token| token.contains(',')) {
+        let is_list = |token: &&String| token.contains(',') && !options.decimal_comma;
+        for token in options.missing.iter().filter(is_list) {
             let each = token.split(',').map(|part| Setting::MissingIs(part.trim()).to_string());
             table.warnings.push(format!(
                 "{file}: cells that are `{token}`, comma and all, were read as missing; for several \

@@ -175,7 +175,7 @@ def test_errors_name_the_clusterer() -> None:
         (["dbscan"], "no base clusterer `dbscan`"),
     ]:
         with pytest.raises(ValueError, match=message):
-            co.ConsensusClustering(3, base=base, n_members=2).fit(X)
+            co.ConsensusClustering(3, base=base, n_members=None if isinstance(base, list) else 2).fit(X)
     with pytest.raises(TypeError, match=r"give it as KMeans\(\)"):
         co.ConsensusClustering(3, base=KMeans).fit(X)
     with pytest.raises(TypeError, match="object cannot be a base"):

@@ -176,7 +176,7 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
         let range = made_k().min().zip(made_k().max()).or(made.base_k);
         let k = range.map_or_else(String::new, |(low, high)| {
             if low == high {
-                format!(" into {} each", counted(low, "cluster"))
+                format!(" into {}", counted(low, "cluster"))
             } else {
                 format!(" into {low} to {high} clusters")
             }
@@ -187,10 +187,13 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
             _ => "features not scaled",
         };
         format!(
-            "{} with {} were clustered {} times by {}{k} (scheme {}; {scale}). ",
+            "{} with {} were clustered {} by {}{k} (scheme {}; {scale}). ",
             counted(consensus.n, "object"),
             counted(record.data.features.as_ref().map_or(0, Vec::len), "feature"),
-            count(record.ensemble.size.max(made.seats.len())),
+            match record.ensemble.size.max(made.seats.len()) {
+                1 => "once".to_owned(),
+                times => format!("{} times", count(times)),
+            },
             made.base,
             made.scheme,
         ) + &left_out(made)
@@ -292,10 +295,12 @@ mod tests {
             paragraph(&serde_json::from_value(record).unwrap(), (0, 0))
         };
         let [three, five] = [3, 5].map(|k| json!({ "name": "m", "k": k }));
-        assert!(text(json!([three]), json!([])).contains("by kmeans into 3 clusters each"));
+        assert!(
+            text(json!([three]), json!([])).contains("clustered once by kmeans into 3 clusters")
+        );
         assert!(text(json!([three, five]), json!([])).contains("by kmeans into 3 to 5 clusters"));
         assert!(text(json!([]), json!([])).contains("by kmeans into 2 to 6 clusters"));
         let seat = json!({ "name": "m1-gmm", "kind": "gmm", "k": 4, "cut": null, "leak": null });
-        assert!(text(json!([three]), json!([seat])).contains("into 4 clusters each"));
+        assert!(text(json!([three]), json!([seat])).contains("into 4 clusters"));
     }
 }

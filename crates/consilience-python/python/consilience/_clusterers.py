@@ -87,7 +87,7 @@ def takes_sparse(clusterer: Any) -> bool:
 def _params(clusterer: Any) -> Mapping[str, Any]:
     """The parameters of the clusterer; none if it is not of scikit-learn's kind."""
     has_both = hasattr(clusterer, "get_params") and hasattr(clusterer, "set_params")
-    return clusterer.get_params() if has_both else {}
+    return clusterer.get_params() if has_both and not isinstance(clusterer, type) else {}
 
 
 def _checked(labels: Any, clusterer: Any, X: Any) -> np.ndarray[Any, Any]:

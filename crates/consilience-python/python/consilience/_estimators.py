@@ -74,7 +74,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """
         # Of a fit that fails nothing is left to predict with.
         for name in ("result_", "labels_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         asked(self.method, self.n_clusters, self.params)
         _, index = aligned(X) if hasattr(X, "columns") else (None, None)
         X = self._validated(X, reset=True)
