@@ -355,7 +355,10 @@ fn not_whole(member: &str, row: usize, value: f64) -> Error {
         what: format!("labels: member `{member}`"),
         row,
         column: None,
-        problem: format!("a label must be a whole number or text, got {value}"),
+        problem: format!(
+            "a label must be a whole number or text, got {value}; features are clustered by \
+             ConsensusClustering or generate"
+        ),
     }
 }
 

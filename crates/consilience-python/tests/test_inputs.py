@@ -312,6 +312,13 @@ def test_the_text_nan_is_a_label_and_told_of() -> None:
     assert co.ensemble([[0, 0, 1, 1, 1], labels], missing="nan").clusters(1) == ["x", "y"]
 
 
+def test_what_is_no_table_of_labels_is_sent_to_the_right_door() -> None:
+    with pytest.raises(TypeError, match=r"consilience.read\(path\) reads files"):
+        co.consensus("labels.csv")
+    with pytest.raises(ValueError, match="features are clustered by ConsensusClustering"):
+        co.consensus(np.array([[0.5, 1.5], [2.5, 0.25]]))
+
+
 def test_weights_of_clusterings_go_by_name() -> None:
     frame = pd.DataFrame(HOLES, columns=list("abcde"))
     by_position = co.consensus(frame, n_clusters=3, clustering_weight=[2, 0, 1, 1, 3])

@@ -231,7 +231,7 @@ def by_name(order: Any, names: list[str], what: str) -> list[int]:
     absent = [name for name in names if name not in given]
     if strange or absent or len(given) != len(names):
         told = [f"there is no clustering {_listed(strange)}"] if strange else []
-        told += [f"{_listed(absent)} is missing"] if absent else []
+        told += [f"{_listed(absent)} {'is' if len(absent) == 1 else 'are'} missing"] if absent else []
         raise ValueError(
             f"{what} must name the same clusterings as the fit: "
             f"{' and '.join(told) or 'one is named twice'}; without names they go by their order"
@@ -395,7 +395,8 @@ def _is_pandas(labels: Any) -> bool:
 
 def _as_array(labels: Any, what: str) -> np.ndarray[Any, Any]:
     if labels is None or isinstance(labels, (str, bytes, int, float)):
-        raise TypeError(f"{what} must be a table of labels, got {type(labels).__name__}")
+        files = "; consilience.read(path) reads files" if isinstance(labels, str) else ""
+        raise TypeError(f"{what} must be a table of labels, got {type(labels).__name__}{files}")
     try:
         return np.asarray(labels)
     except ValueError as error:
