@@ -7,6 +7,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 ## Builds the program and runs the whole pipeline on data that is inside it.
 demo:
+	@CARGO="$(CARGO)" scripts/needs demo
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
@@ -14,7 +15,7 @@ test: needs lint rust-test examples python-test doc browser-test
 
 ## What the tests need besides Rust: looked for first, installed where possible, otherwise listed.
 needs:
-	@PYTHON="$(PYTHON)" scripts/needs
+	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" scripts/needs
 
 lint:
 	$(CARGO) fmt --all --check

@@ -13,7 +13,6 @@ mod progress;
 mod reproduce;
 mod session;
 mod signals;
-mod xxh64;
 
 use std::process::ExitCode;
 

@@ -151,7 +151,11 @@ impl InputError {
                 hint.clone(),
             ),
             InputError::TextColumns { file, count, listed, hint } => {
-                (format!("{file}: {count} columns hold text: {listed}"), hint.clone())
+                let hold = if *count == 1 { "holds" } else { "hold" };
+                (
+                    format!("{file}: {} {hold} text: {listed}", counted(*count, "column")),
+                    hint.clone(),
+                )
             }
             InputError::NotFinite { file, place, column, value } => (
                 format!("{file}, {place}, column `{column}`: {value} is not a finite number"),
@@ -298,7 +302,9 @@ pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     let mut text: Vec<String> =
         names.iter().take(SHOWN).map(|name| format!("`{}`", name.as_ref())).collect();
     if names.len() > SHOWN {
-        text.push(format!("and {} more", names.len() - SHOWN));
+        // Known classes stand last in many tables.
+        let last = names.last().map_or("", AsRef::as_ref);
+        text.push(format!("and {} more, the last `{last}`", names.len() - SHOWN));
     }
     text.join(", ")
 }

@@ -10,15 +10,16 @@ use consilience::generate::Data;
 use consilience::words::{count, counted};
 
 use super::beside::{read_truth, read_weights};
+use super::checksum::Fingerprint;
 use super::clusterings::file_and_column;
 use super::columns::{Named, labels, weights};
 use super::error::{InputError, Result, listed, shown};
 use super::guess::{self, Guess};
 use super::numbers::Numbers;
-use super::parse::with_point;
 use super::table::{Column, Ids, Plan, Role, Table};
+use super::texts::more_text;
 use super::{Impute, ReadOptions, market, read_table};
-use crate::spelling::{Setting, other_columns};
+use crate::spelling::Setting;
 
 /// The numbers of a table, one row per object, all finite.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +83,8 @@ pub struct FeatureTable {
     pub weights: Option<Vec<f64>>,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Of the file, if all of it passed by while it was read.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 impl FeatureTable {
@@ -107,7 +110,7 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
     }
     let mut table = match read_table(path, options, &Features(options), run) {
         Err(error @ InputError::NotANumber { .. }) if path != Path::new("-") => {
-            return Err(more_text(path, options, run).unwrap_or(error));
+            return Err(more_text(path, options, error, run));
         }
         result => result?,
     };
@@ -163,7 +166,8 @@ pub fn read_features(path: &Path, options: &ReadOptions, run: &Run) -> Result<Fe
         ));
     }
     let ids = objects.map(|objects| objects.ids);
-    Ok(FeatureTable { file, ids, columns, values, truth, weights, warnings })
+    let fingerprint = table.fingerprint;
+    Ok(FeatureTable { file, ids, columns, values, truth, weights, warnings, fingerprint })
 }
 
 fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Result<FeatureTable> {
@@ -192,7 +196,8 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
     let weights = weights.map(|path| read_weights(&path, None, n, &beside, run)).transpose()?;
     let columns = (1..=values.ncols()).map(|j| j.to_string()).collect();
     let values = Values::Sparse(values);
-    Ok(FeatureTable { file, ids: None, columns, values, truth, weights, warnings: Vec::new() })
+    let (ids, warnings, fingerprint) = (None, Vec::new(), None);
+    Ok(FeatureTable { file, ids, columns, values, truth, weights, warnings, fingerprint })
 }
 
 struct Features<'a>(&'a ReadOptions);
@@ -306,61 +311,6 @@ fn median(values: &mut [f64]) -> f64 {
     } else {
         f64::midpoint(values[middle - 1], values[middle])
     }
-}
-
-/// The better message for a table in which not one cell is text but several columns are: clusterings
-/// given to the wrong command if most are text from few values, and otherwise columns to leave out.
-fn more_text(path: &Path, options: &ReadOptions, run: &Run) -> Option<InputError> {
-    struct AllLabels<'a>(&'a ReadOptions);
-    impl Plan for AllLabels<'_> {
-        fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
-            Ok(Named::demand(self.0, file, names)?.roles(names.len(), |_| Role::Labels))
-        }
-    }
-    let table = read_table(path, options, &AllLabels(options), run).ok()?;
-    let named = Named::find(options, &table.names);
-    let columns = table.columns.iter().enumerate().filter(|&(j, _)| named.truth != Some(j));
-    let columns = columns.filter_map(|(j, column)| match column {
-        Column::Labels(labels) => Some((j, &labels.names.list)),
-        _ => None,
-    });
-    let columns: Vec<(usize, &Vec<String>)> = columns.collect();
-    let is_number = |name: &str| {
-        let comma = if options.decimal_comma { with_point(name) } else { None };
-        comma.as_deref().unwrap_or(name).parse::<f64>().is_ok()
-    };
-    let text: Vec<_> =
-        columns.iter().filter(|(_, names)| names.iter().any(|name| !is_number(name))).collect();
-    let few = columns.iter().all(|(_, names)| names.len() <= table.rows.div_ceil(2));
-    let (j, names) = text.first()?;
-    if !(few && 2 * text.len() > columns.len()) {
-        // A column with some numbers is not left out for a word in it.
-        let whole = text.iter().filter(|(_, names)| !names.iter().any(|name| is_number(name)));
-        let whole: Vec<&str> = whole.map(|(j, _)| table.names[*j].as_str()).collect();
-        let drop = Setting::DropThese(&whole);
-        return (whole.len() > 1).then(|| InputError::TextColumns {
-            file: table.file.clone(),
-            count: whole.len(),
-            listed: listed(&whole),
-            hint: format!(
-                "leave them out with {drop}, or name one by {} or {}",
-                Setting::Id,
-                Setting::Truth
-            ),
-        });
-    }
-    Some(InputError::MeantCombine {
-        file: table.file.clone(),
-        evidence: format!(
-            "{} of {} {} text from few values, such as `{}` in column `{}`",
-            count(text.len()),
-            counted(columns.len(), "column"),
-            if text.len() == 1 { "is" } else { "are" },
-            names.first().map_or("", String::as_str),
-            table.names[*j]
-        ),
-        hint: format!("if there are features too, name the other columns by {}", other_columns()),
-    })
 }
 
 #[cfg(test)]
@@ -506,6 +456,25 @@ mod tests {
     }
 
     #[test]
+    fn what_makes_numbers_of_texts_is_told() {
+        let plain = ReadOptions::default();
+        let refused = |text: &str| read(text, &plain).unwrap_err();
+        assert_eq!(
+            refused("x;y;z\n1,5;2,0;1\n-0,25;1,5;2\n0,5;2,5;4\n"),
+            "t.csv, line 2, column `x`: `1,5` is not a number; `x`, `y` are numbers with decimal_comma"
+        );
+        assert_eq!(
+            refused("x,y\n1,2\n3,n/a\n4,3\n5,4\n"),
+            "t.csv, line 3, column `y`: `n/a` is not a number; `y` is numbers with missing `n/a` and impute"
+        );
+        assert_eq!(
+            refused("name;x;y\nann;1,5;2\nbob;2,5;-\ncat;3,5;4\ndan;3,5;5\neve;1,5;7\n"),
+            "t.csv: 1 column holds text: `name`; leave it out with drop `name`, or name one by id or \
+             truth; `x`, `y` are numbers with decimal_comma and missing `-` and impute"
+        );
+    }
+
+    #[test]
     fn decimals_may_have_commas() {
         let options = ReadOptions { decimal_comma: true, ..ReadOptions::default() };
         for text in [
@@ -518,6 +487,18 @@ mod tests {
         }
         let refused = read("x;y\n1,5;1.234\n2,5;2,5\n", &options).unwrap_err();
         assert!(refused.contains("line 2, column `y`: `1.234` is not a number"), "{refused}");
+    }
+
+    #[test]
+    fn a_list_of_spellings_is_told_to_be_one() {
+        let options = ReadOptions { missing: vec!["n/a,-".to_owned()], ..ReadOptions::default() };
+        assert_eq!(
+            read("x,y\n1,2\n3,4\n", &options).unwrap().warnings,
+            [
+                "t.csv: cells that are `n/a,-`, comma and all, were read as missing; for several spellings \
+              give missing `n/a` missing `-`"
+            ]
+        );
     }
 
     #[test]
@@ -553,6 +534,22 @@ mod tests {
         assert_eq!(table.weights, Some(vec![1.0, 2.0, 3.0]));
         let refused = read_features(&path, &named("x", "", &[]), &run).unwrap_err().to_string();
         assert!(refused.ends_with("no columns by name; leave out id and drop"), "{refused}");
+    }
+
+    #[test]
+    fn the_file_is_known_again_after_one_reading() {
+        let folder = tempfile::tempdir().unwrap();
+        let text: String = (0..200_000).map(|i| format!("{i},{}\n", i % 7)).collect();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
+        let run = Run::new(0).threads(1);
+        for (name, bytes) in [("t.csv", text.into_bytes()), ("t.csv.gz", gzip.finish().unwrap())] {
+            let path = folder.path().join(name);
+            fs::write(&path, &bytes).unwrap();
+            let seen = read_features(&path, &ReadOptions::default(), &run).unwrap().fingerprint;
+            assert_eq!(seen, Some(Fingerprint::of(&path).unwrap()));
+            assert_eq!(seen.unwrap().bytes, bytes.len() as u64);
+        }
     }
 
     #[test]

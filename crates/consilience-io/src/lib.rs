@@ -12,6 +12,7 @@
 
 mod arrays;
 mod beside;
+mod checksum;
 pub mod cleanup;
 mod clusterings;
 mod columnar;
@@ -39,11 +40,13 @@ mod source;
 mod spelling;
 mod table;
 mod text;
+mod texts;
 mod write;
 
 use std::path::{Path, PathBuf};
 
 pub use beside::read_labels;
+pub use checksum::{Fingerprint, Xxh64};
 pub use clusterings::{ClusteringTable, read_clusterings};
 pub use consensus::{ConsensusTable, read_consensus};
 pub use error::{InputError, Place, Result, describe};

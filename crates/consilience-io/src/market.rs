@@ -41,7 +41,7 @@ pub(super) fn ending(path: &Path) -> Option<bool> {
 
 /// Reads a file.
 pub(super) fn read(path: &Path, gzip: bool, run: &Run) -> Result<SparseMatrix> {
-    let mut file = Lines::new(shown(path), open_text(path, gzip)?);
+    let mut file = Lines::new(shown(path), open_text(path, gzip)?.0);
     let first = file.next()?.map(str::to_ascii_lowercase);
     let kind = kind(&file, first.as_deref().unwrap_or_default())?;
     let size = loop {

@@ -1,5 +1,6 @@
 //! A table as it stands in a file, for looking at it before its columns mean anything.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use consilience::Run;
@@ -66,7 +67,8 @@ pub fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTabl
         let mut values = labels.names.list.clone();
         if options.decimal_comma {
             values.iter_mut().for_each(|value| {
-                if let Some(point) = with_point(value) {
+                let number = |point: &Cow<'_, str>| point.parse::<f64>().is_ok();
+                if let Some(point) = with_point(value).filter(number) {
                     *value = point.into_owned();
                 }
             });

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::checksum::{Seen, Watched};
 use super::error::{InputError, Result, shown};
 
 /// Opens a file that must exist and not be a directory.
@@ -19,21 +20,24 @@ pub(super) fn open_file(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// The bytes of a text file, decompressed; `-` is standard input.
-pub(super) fn open_text(path: &Path, gzip: bool) -> Result<Box<dyn Read + Send>> {
+/// The bytes of a text file, decompressed, and what is read of the file itself; `-` is standard input.
+pub(super) fn open_text(path: &Path, gzip: bool) -> Result<(Box<dyn Read + Send>, Option<Seen>)> {
     if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
+        return Ok((Box::new(io::stdin()), None));
     }
-    let mut file = open_file(path)?;
+    let mut file = Watched::new(open_file(path)?);
+    let seen = Some(file.seen());
     if !gzip {
-        return Ok(Box::new(file));
+        return Ok((Box::new(file), seen));
     }
     let mut magic = [0; 2];
     let read = fill(&mut file, &mut magic).map_err(|error| InputError::io(&shown(path), &error))?;
     match magic {
         _ if read == 0 => Err(InputError::Empty { file: shown(path) }),
         // Tools append gzip streams to one another; all of them are read.
-        [0x1f, 0x8b] => Ok(Box::new(MultiGzDecoder::new(io::Cursor::new(magic).chain(file)))),
+        [0x1f, 0x8b] => {
+            Ok((Box::new(MultiGzDecoder::new(io::Cursor::new(magic).chain(file))), seen))
+        }
         _ => Err(InputError::Unsupported {
             file: shown(path),
             problem: "it is not compressed by gzip, although its name ends in .gz".to_owned(),

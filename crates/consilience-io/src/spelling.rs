@@ -28,6 +28,8 @@ pub enum Setting<'a> {
     DropThese(&'a [&'a str]),
     /// Decimals are written with a comma.
     DecimalComma,
+    /// This spelling means a missing value.
+    MissingIs(&'a str),
     /// The first line is data.
     NoHeader,
     /// What to put in place of missing values.
@@ -67,6 +69,7 @@ fn plainly(setting: Setting<'_>) -> String {
         Setting::Cluster => "clustering features",
         Setting::Combine => "combining clusterings",
         Setting::IdIs(column) => return format!("id `{column}`"),
+        Setting::MissingIs(token) => return format!("missing `{token}`"),
         Setting::TruthIn(file) => return format!("truth `{file}:COLUMN`"),
         Setting::DropThis(column) => return format!("drop `{column}`"),
         Setting::DropThese(columns) => return format!("drop `{}`", columns.join("`, `")),

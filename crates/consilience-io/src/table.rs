@@ -5,6 +5,7 @@ use consilience::Run;
 use consilience::ensemble::{Code, HardMember, Labels};
 use hashbrown::HashTable;
 
+use super::checksum::Fingerprint;
 use super::error::{InputError, Place, Result};
 use super::numbers::Numbers;
 use crate::spelling::fewer_columns;
@@ -58,6 +59,8 @@ pub(super) struct Table {
     /// Whether the names are the file's own, not ours.
     pub(super) named: bool,
     pub(super) warnings: Vec<String>,
+    /// Of the file, if all of it passed by while it was read.
+    pub(super) fingerprint: Option<Fingerprint>,
 }
 
 impl Table {
@@ -83,6 +86,7 @@ impl Table {
             places,
             named: true,
             warnings: Vec::new(),
+            fingerprint: None,
         }
     }
 

@@ -32,9 +32,11 @@ pub(super) fn read(
     run: &Run,
 ) -> Result<Table> {
     let text = Text { file: &shown(path), preferred, piece: PIECE };
-    let source = open_text(path, gzip)?;
-    let size = if gzip { None } else { path.metadata().ok().map(|meta| meta.len()) };
-    text.read(source, size, options, plan, run)
+    let (source, seen) = open_text(path, gzip)?;
+    let bytes = path.metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len());
+    let mut table = text.read(source, bytes.filter(|_| !gzip), options, plan, run)?;
+    table.fingerprint = seen.map(|seen| seen.now()).filter(|whole| Some(whole.bytes) == bytes);
+    Ok(table)
 }
 
 /// A source of text.
@@ -91,6 +93,15 @@ impl Text<'_> {
                 "{file}: the first line numbers the columns and was read as a header; if it is data, \
                  give {}",
                 Setting::NoHeader
+            ));
+        }
+        let is_list = |token: &&String| token.contains(',') && !options.decimal_comma;
+        for token in options.missing.iter().filter(is_list) {
+            let each = token.split(',').map(|part| Setting::MissingIs(part.trim()).to_string());
+            table.warnings.push(format!(
+                "{file}: cells that are `{token}`, comma and all, were read as missing; for several \
+                 spellings give {}",
+                each.collect::<Vec<_>>().join(" ")
             ));
         }
         table.named = has_header;
@@ -199,6 +210,10 @@ fn number_hint(value: &str) -> String {
     if value.contains(',') && value.replace(',', ".").parse::<f64>().is_ok() {
         return format!("write decimals with a point, or give {}", Setting::DecimalComma);
     }
+    let mut parts = value.split_whitespace();
+    if value.contains(' ') && parts.all(|part| part.parse::<f64>().is_ok()) {
+        return "if spaces part the cells, write commas or tabs instead".to_owned();
+    }
     format!("correct it, or name the column by {}", other_columns())
 }
 
@@ -298,6 +313,7 @@ mod tests {
              id, truth or drop"
         );
         assert!(error("a;b\n1,5;2\n", Role::Numbers).ends_with("give decimal_comma"));
+        assert!(error("a b\n1 5\n", Role::Numbers).ends_with("write commas or tabs instead"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use pyo3::types::{PyInt, PyString};
 use rayon::prelude::*;
 
 use crate::arrow;
-use crate::ensemble::{PyEnsemble, ids_of};
+use crate::ensemble::{PyEnsemble, ids_of, nth};
 use crate::error::to_python;
 use crate::missing::Missing;
 
@@ -200,6 +200,18 @@ impl Builder {
         Ok(())
     }
 
+    /// The names of the members.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.members.iter().map(Member::name).collect()
+    }
+
+    /// A builder of these members, in this order; one may stand there several times.
+    fn taken(&self, order: Vec<usize>) -> PyResult<Self> {
+        let members = order.into_iter().map(|i| nth(&self.members, i).cloned());
+        Ok(Builder::holding(members.collect::<PyResult<_>>()?))
+    }
+
     /// The ensemble, its objects with these names if there are any; the builder is empty afterwards.
     #[pyo3(signature = (ids=None))]
     fn finish(&mut self, ids: Option<Vec<String>>) -> PyResult<PyEnsemble> {
@@ -343,7 +355,10 @@ fn not_whole(member: &str, row: usize, value: f64) -> Error {
         what: format!("labels: member `{member}`"),
         row,
         column: None,
-        problem: format!("a label must be a whole number or text, got {value}"),
+        problem: format!(
+            "a label must be a whole number or text, got {value}; features are clustered by \
+             ConsensusClustering or generate"
+        ),
     }
 }
 

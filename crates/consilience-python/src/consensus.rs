@@ -62,6 +62,16 @@ pub(crate) fn consensus<'py>(
     Ok(told)
 }
 
+/// Fails if method, number of clusters and settings cannot be asked for, whatever the data.
+#[pyfunction]
+pub(crate) fn check_request(
+    method: &str,
+    n_clusters: Option<(usize, usize)>,
+    params: Vec<(String, String)>,
+) -> PyResult<()> {
+    request(method, n_clusters, params, false).map(drop)
+}
+
 /// What is asked for, checked.
 fn request(
     method: &str,

@@ -133,24 +133,16 @@ impl PyEnsemble {
         Ok(Builder::holding(ensemble.members().iter().map(some).collect::<PyResult<_>>()?))
     }
 
-    /// The same ensemble with member `i` standing `copies[i]` times.
-    fn repeated(&self, copies: Vec<usize>) -> PyResult<Self> {
+    /// These members, in this order; one may stand there several times.
+    fn taken(&self, order: Vec<usize>) -> PyResult<Self> {
         let ensemble = self.get()?;
-        if copies.len() != ensemble.members().len() {
-            return Err(PyValueError::new_err(format!(
-                "clustering_weight has {} entries, but there are {} clusterings",
-                copies.len(),
-                ensemble.members().len()
-            )));
-        }
-        let members = ensemble.members().iter().zip(copies);
-        let members = members.flat_map(|(m, copies)| std::iter::repeat_n(m.clone(), copies));
-        let repeated = Ensemble::new(members.collect()).map_err(to_python)?;
-        let repeated = match ensemble.weights() {
-            Some(weights) => repeated.with_weights(weights.to_vec()).map_err(to_python)?,
-            None => repeated,
+        let members = order.into_iter().map(|i| member_at(&ensemble, i).cloned());
+        let taken = Ensemble::new(members.collect::<PyResult<_>>()?).map_err(to_python)?;
+        let taken = match ensemble.weights() {
+            Some(weights) => taken.with_weights(weights.to_vec()).map_err(to_python)?,
+            None => taken,
         };
-        Ok(PyEnsemble::new(repeated).with_ids(self.ids.clone()))
+        Ok(PyEnsemble::new(taken).with_ids(self.ids.clone()))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -219,10 +211,14 @@ fn rows_of(member: &Member, rows: &[usize]) -> consilience::Result<Member> {
 }
 
 fn member_at(ensemble: &Ensemble, member: usize) -> PyResult<&Member> {
-    ensemble.members().get(member).ok_or_else(|| {
-        let r = ensemble.members().len();
-        PyIndexError::new_err(format!("there is no member {member}: there are {r}"))
-    })
+    nth(ensemble.members(), member)
+}
+
+/// One of several members.
+pub(crate) fn nth(members: &[Member], member: usize) -> PyResult<&Member> {
+    let r = members.len();
+    let none = || PyIndexError::new_err(format!("there is no member {member}: there are {r}"));
+    members.get(member).ok_or_else(none)
 }
 
 /// A member from what [`codes`] or [`matrix`] gave.

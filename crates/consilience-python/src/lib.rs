@@ -40,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<profiles::PyProfiles>()?;
     module.add_class::<tuples::Lookup>()?;
     module.add_class::<tuples::TupleCounter>()?;
+    module.add_function(wrap_pyfunction!(consensus::check_request, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::consensus, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::methods, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::number, module)?)?;

@@ -146,8 +146,7 @@ def test_whatever_clusters_can_be_a_member() -> None:
     again = co.ConsensusClustering(5, base=mixture, n_members=6, random_state=0).fit(X)
     assert (again.labels_ == model.labels_).all()
     assert (model.predict(X) == model.labels_).all()
-    sizes = {len(model.members_.clusters(i)) for i in range(6)}
-    assert len(sizes) > 1, "random_k draws the number of components"
+    assert set(model.members_.sizes) == {5}, "a number that was given is kept"
     one = co.ConsensusClustering(2, base=[Halves()], random_state=0).fit(X)
     assert sorted(np.bincount(one.labels_)) == [250, 250]
 
@@ -176,7 +175,7 @@ def test_errors_name_the_clusterer() -> None:
         (["dbscan"], "no base clusterer `dbscan`"),
     ]:
         with pytest.raises(ValueError, match=message):
-            co.ConsensusClustering(3, base=base, n_members=2).fit(X)
+            co.ConsensusClustering(3, base=base, n_members=None if isinstance(base, list) else 2).fit(X)
     with pytest.raises(TypeError, match=r"give it as KMeans\(\)"):
         co.ConsensusClustering(3, base=KMeans).fit(X)
     with pytest.raises(TypeError, match="object cannot be a base"):
@@ -232,6 +231,64 @@ def test_weight_zero_is_as_if_the_object_were_not_there(base) -> None:
     assert (model.labels_[~kept] == without.predict(X[~kept])).all()
     assert (model.predict(X) == without.predict(X)).all()
     assert (model.confidence_[~kept] > 0).all()
+
+
+def test_a_number_given_to_the_clusterer_is_kept_or_its_loss_told() -> None:
+    X, _ = co.make_blobs()
+    model = co.ConsensusClustering(5, base=KMeans(7, n_init=1), n_members=4, random_state=0).fit(X)
+    assert model.members_.sizes == [7] * 4
+    named = model.set_params(scheme="random_k")
+    with pytest.warns(UserWarning, match="n_clusters=7 of KMeans is not used"):
+        assert len(set(named.fit(X).members_.sizes)) > 1
+    # Without a seed all members would be the same.
+    tree = co.ConsensusClustering(5, base=AgglomerativeClustering(7), n_members=6, random_state=0)
+    with pytest.warns(UserWarning, match="from 2 to 10 clusters"):
+        assert len(set(tree.fit(X).members_.sizes)) > 1
+
+
+def test_a_list_as_base_says_how_many_members_there_are() -> None:
+    X, _ = co.make_blobs()
+    given = [KMeans(5, n_init=1), "gmm"]
+    assert len(co.ConsensusClustering(5, base=given, n_members=2).fit(X).members_) == 2
+    with pytest.raises(ValueError, match="n_members is 30, but a list as base makes one member per item, 2"):
+        co.ConsensusClustering(5, base=given, n_members=30).fit(X)
+
+
+class Counting(KMeans):
+    """Counts how often it is fitted."""
+
+    fits = 0
+
+    def fit(self, X, y=None, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_what_is_asked_is_checked_before_members_are_made() -> None:
+    X, _ = co.make_blobs()
+    for wrong, message in [
+        ({"method": "sceck"}, "sceck"),
+        ({"method": "scec", "params": {"alfa": 1}}, "alfa"),
+        ({"n_clusters": 0}, "n_clusters"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            co.ConsensusClustering(**{"n_clusters": 5, "base": Counting(5), "n_members": 2, **wrong}).fit(X)
+    assert Counting.fits == 0
+
+
+def test_a_failed_fit_is_no_fit() -> None:
+    X, _ = co.make_blobs()
+    model = co.ConsensusClustering(5, n_members=4, base="kmeans", random_state=0)
+    with pytest.raises(ValueError):
+        model.fit(np.where(np.arange(X.size).reshape(X.shape) == 3, np.nan, X))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.fit(X)
+    with pytest.raises(ValueError):
+        model.set_params(n_clusters=600).fit(X)
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+    assert not hasattr(model, "labels_")
 
 
 def test_label_tables_of_texts() -> None:

@@ -291,3 +291,51 @@ def test_iterators_and_fitted_clusterers_are_clusterings() -> None:
 
 def test_names_of_methods_may_be_spelled_as_in_papers() -> None:
     assert co.consensus(PLAIN, method="W_MI", n_clusters=3).method_ == "w-mi"
+
+
+def test_a_number_in_quotes_means_the_number() -> None:
+    for missing in ("99", 99.0, ["99", None]):
+        assert answer(np.where(HOLES == -1, 99, HOLES), missing=missing) == answer(HOLES)
+    # Among texts only the text does.
+    words = co.ensemble([["a", "99", "b"]], missing=99)
+    assert words.clusters(0) == ["a", "99", "b"]
+    with pytest.raises(TypeError, match="missing must hold integers"):
+        co.ensemble(HOLES, missing=0.5)
+
+
+def test_the_text_nan_is_a_label_and_told_of() -> None:
+    # What NumPy makes of a NaN among texts.
+    labels = np.array(["x", "x", "y", np.nan, "y"])
+    with pytest.warns(UserWarning, match="the text 'nan' is a label in `1`"):
+        kept = co.ensemble([[0, 0, 1, 1, 1], labels])
+    assert kept.clusters(1) == ["x", "y", "nan"]
+    assert co.ensemble([[0, 0, 1, 1, 1], labels], missing="nan").clusters(1) == ["x", "y"]
+
+
+def test_what_is_no_table_of_labels_is_sent_to_the_right_door() -> None:
+    with pytest.raises(TypeError, match=r"consilience.read\(path\) reads files"):
+        co.consensus("labels.csv")
+    with pytest.raises(ValueError, match="features are clustered by ConsensusClustering"):
+        co.consensus(np.array([[0.5, 1.5], [2.5, 0.25]]))
+
+
+def test_weights_of_clusterings_go_by_name() -> None:
+    frame = pd.DataFrame(HOLES, columns=list("abcde"))
+    by_position = co.consensus(frame, n_clusters=3, clustering_weight=[2, 0, 1, 1, 3])
+    named = {"e": 3, "d": 1, "c": 1, "b": 0, "a": 2}
+    for weight in (named, pd.Series(named)):
+        result = co.consensus(frame, n_clusters=3, clustering_weight=weight)
+        assert result.members_ == by_position.members_ == list("acde")
+        assert (result.labels_ == by_position.labels_).all()
+    with pytest.raises(ValueError, match="there is no clustering `f` and `e` is missing"):
+        co.consensus(frame, clustering_weight={**dict.fromkeys("abcd", 1), "f": 1})
+    with pytest.raises(ValueError, match="clustering_weight has 2 entries, but there are 5"):
+        co.consensus(frame, clustering_weight=[1, 2])
+
+
+def test_weights_and_starts_of_an_ensemble_go_by_its_names() -> None:
+    frame = pd.DataFrame(PLAIN, index=[f"o{i}" for i in range(N)])
+    made, weight = co.ensemble(frame), pd.Series(np.arange(N) + 1.0, index=frame.index)
+    expected = co.consensus(frame, n_clusters=3, sample_weight=weight.to_numpy()).labels_
+    shuffled = weight.sample(frac=1, random_state=0)
+    assert (co.consensus(made, n_clusters=3, sample_weight=shuffled).labels_ == expected).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics as reference
 
@@ -99,6 +100,28 @@ def test_anmi_is_what_results_tell() -> None:
     table = np.stack([A, B, (A + B) % 3], axis=1)
     result = co.consensus(table, n_clusters=3)
     assert co.metrics.anmi(result.labels_, table) == pytest.approx(result.anmi_)
+
+
+def test_indexes_say_which_objects_are_compared() -> None:
+    names = pd.Index([f"o{i}" for i in range(200)])
+    frame = pd.DataFrame({"a": A, "b": B}, index=names)
+    order = np.random.default_rng(0).permutation(200)
+    truth = pd.Series(A, index=names).iloc[order]
+    result = co.consensus(frame, n_clusters=3)
+    assert co.metrics.ari(result, truth) == co.metrics.ari(result.labels_, A)
+    assert co.metrics.ari(truth, result) == co.metrics.ari(result.labels_, A)
+    expected = co.metrics.anmi(A, np.stack([A, B], axis=1))
+    for members in (frame, co.ensemble(frame), [frame["a"], frame["b"]]):
+        assert co.metrics.anmi(truth, members) == pytest.approx(expected)
+    assert co.metrics.anmi(result, frame.iloc[order]) == pytest.approx(result.anmi_)
+    strange = truth.rename(index={"o3": "x"})
+    for measure in (
+        lambda: co.metrics.ari(result, strange),
+        lambda: co.metrics.anmi(strange, frame),
+        lambda: co.metrics.anmi(strange, co.ensemble(frame)),
+    ):
+        with pytest.raises(ValueError, match="has another index than"):
+            measure()
 
 
 def test_diversity() -> None:

@@ -290,3 +290,32 @@ def test_not_converging_is_a_warning() -> None:
     with pytest.warns(co.ConvergenceWarning, match="before it settled"):
         result = co.consensus(LABELS, method="scec", n_clusters=3, params={"max_iter": 1})
     assert result.stop_ == "max-iterations"
+
+
+def test_new_labels_are_found_by_the_names_of_clusterings(tmp_path) -> None:
+    frame = pd.DataFrame(LABELS, columns=list("abcdef"))
+    for weight in (None, [1, 2, 1, 0, 1, 1]):
+        result = co.consensus(frame, n_clusters=3, clustering_weight=weight)
+        result.save(tmp_path / "r.npz")
+        other_order = frame[list("fedcba")]
+        for asked in (result, co.load(tmp_path / "r.npz")):
+            expected = asked.predict(LABELS)
+            named = (other_order, dict(other_order), pl.from_pandas(other_order), co.ensemble(other_order))
+            for new in named:
+                assert (asked.predict(new) == expected).all()
+                assert (asked.support(new) == asked.support(LABELS)).all()
+            with pytest.raises(ValueError, match="there is no clustering `g` and `f` is missing"):
+                asked.predict(frame.rename(columns={"f": "g"}))
+    # Without names in the fit their order counts.
+    plain = co.consensus(LABELS, n_clusters=3)
+    assert (plain.predict(frame) == plain.predict(LABELS)).all()
+
+
+def test_objects_are_explained_by_name() -> None:
+    frame = pd.DataFrame(LABELS, index=[f"o{i}" for i in range(90)])
+    result = co.consensus(frame, n_clusters=3)
+    assert result.explain("o7") == result.explain(7)
+    with pytest.raises(KeyError, match="no object is called 'o90'"):
+        result.explain("o90")
+    with pytest.raises(ValueError, match="the objects have no names"):
+        co.consensus(LABELS, n_clusters=3).explain("o7")

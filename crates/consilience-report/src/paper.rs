@@ -167,9 +167,16 @@ fn left_out(made: &MadeRecord) -> String {
 pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
     let consensus = &record.consensus;
     let text = if let Some(made) = &record.ensemble.made {
-        let k = made.base_k.map_or_else(String::new, |(low, high)| {
+        // What was made, not what it was drawn from.
+        let made_k = || {
+            let seats = made.seats.iter().map(|seat| seat.k);
+            let members = record.ensemble.members.iter().map(|member| member.k);
+            seats.chain(members.filter(|_| made.seats.is_empty()))
+        };
+        let range = made_k().min().zip(made_k().max()).or(made.base_k);
+        let k = range.map_or_else(String::new, |(low, high)| {
             if low == high {
-                format!(" into {} each", counted(low, "cluster"))
+                format!(" into {}", counted(low, "cluster"))
             } else {
                 format!(" into {low} to {high} clusters")
             }
@@ -180,10 +187,13 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
             _ => "features not scaled",
         };
         format!(
-            "{} with {} were clustered {} times by {}{k} (scheme {}; {scale}). ",
+            "{} with {} were clustered {} by {}{k} (scheme {}; {scale}). ",
             counted(consensus.n, "object"),
             counted(record.data.features.as_ref().map_or(0, Vec::len), "feature"),
-            count(record.ensemble.size.max(made.seats.len())),
+            match record.ensemble.size.max(made.seats.len()) {
+                1 => "once".to_owned(),
+                times => format!("{} times", count(times)),
+            },
             made.base,
             made.scheme,
         ) + &left_out(made)
@@ -275,5 +285,26 @@ mod tests {
         let demo = parsed(json!({ "seed": 0, "command": { "name": "demo", "data": "iris" } }));
         assert_eq!(command_line(&demo), "consilience demo iris");
         assert!(title(&demo).starts_with(char::is_uppercase));
+    }
+
+    #[test]
+    fn numbers_of_clusters_are_those_that_were_made() {
+        let text = |members: Value, seats: Value| {
+            let record = json!({
+                "ensemble": {
+                    "size": 1, "scheme": "random-k", "base": "kmeans", "base_k": [2, 6],
+                    "members": members, "seats": seats,
+                },
+            });
+            paragraph(&serde_json::from_value(record).unwrap(), (0, 0))
+        };
+        let [three, five] = [3, 5].map(|k| json!({ "name": "m", "k": k }));
+        assert!(
+            text(json!([three]), json!([])).contains("clustered once by kmeans into 3 clusters")
+        );
+        assert!(text(json!([three, five]), json!([])).contains("by kmeans into 3 to 5 clusters"));
+        assert!(text(json!([]), json!([])).contains("by kmeans into 2 to 6 clusters"));
+        let seat = json!({ "name": "m1-gmm", "kind": "gmm", "k": 4, "cut": null, "leak": null });
+        assert!(text(json!([three]), json!([seat])).contains("into 4 clusters"));
     }
 }

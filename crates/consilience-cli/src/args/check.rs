@@ -44,7 +44,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
 
-    /// A further spelling of a missing value (repeatable)
+    /// A further spelling of a missing value (repeatable: each time one, commas included)
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub missing: Vec<String>,
 

@@ -141,6 +141,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long)]
     pub force: bool,
 
+    /// Of `run` and `combine`: told what to give instead.
+    #[arg(short, long, value_name = "K", hide = true)]
+    pub k: Option<String>,
+
     #[command(flatten)]
     pub ensemble: EnsembleArgs,
 
@@ -263,7 +267,7 @@ pub(crate) struct DataReading {
     #[arg(long, value_name = "HOW")]
     pub impute: Option<ImputeChoice>,
 
-    /// A further spelling of a missing value (repeatable)
+    /// A further spelling of a missing value (repeatable: each time one, commas included)
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub missing: Vec<String>,
 

@@ -110,7 +110,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dendrogram: Option<PathBuf>,
 
-    /// Write the objects that moved since the earlier result [default: moved.csv beside -o]
+    /// Write who moved since the earlier result [default: NAME-moved.csv beside -o NAME.csv]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub moved: Option<PathBuf>,
 
@@ -143,7 +143,7 @@ pub(crate) struct LabelReading {
     #[arg(long, value_name = "COL")]
     pub id: Option<String>,
 
-    /// A further spelling of a missing label (repeatable)
+    /// A further spelling of a missing label (repeatable: each time one, commas included)
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub missing: Vec<String>,
 

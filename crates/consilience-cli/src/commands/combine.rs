@@ -154,6 +154,9 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         output::note(&format!("{files} read as rows of one table, because {because}{disk}"));
     }
     output::note(&asked::summary(&answer));
+    if let Some(moved) = targets.moved.as_ref().filter(|_| outputs.moved.is_none()) {
+        output::note(&format!("who moved is listed in {}", moved.shown()));
+    }
     if let Some(judgement) = &answer.judgement {
         output::note(&terminal::verdict(&judgement.verdict));
     }
@@ -293,7 +296,11 @@ impl Targets {
             return Err(usage("--moved needs --align-to or --add: nothing to have moved from"));
         }
         let file = args.output.as_deref().filter(|path| !is_stdout(path) && args.save.is_none());
-        let beside = file.filter(|_| follows).map(|path| path.with_file_name(MOVED));
+        // Each result has a list of its own, also of several in one folder.
+        let beside = file.filter(|_| follows).map(|path| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            path.with_file_name(format!("{stem}-{MOVED}"))
+        });
         let moved = args.moved.as_deref().or(beside.as_deref());
         if let Some(dir) = &args.save {
             if dir.exists() && !dir.is_dir() {

@@ -1,37 +1,28 @@
 //! What a record says of the files that were read.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use consilience::pipeline::{FileRecord, GivenOptions};
-use consilience_io::InputError;
+use consilience_io::{Fingerprint, InputError};
 use serde_json::Value;
 
 use crate::errors::usage;
-use crate::xxh64::Xxh64;
 
 /// A file that was read: its name, and what tells whether it is still the same. Of a pipe nothing
 /// is left to be told.
 pub(super) fn described(path: &Path) -> anyhow::Result<FileRecord> {
     let gone = |error: io::Error| InputError::io(&path.display().to_string(), &error);
-    let bare = FileRecord { file: file_name(path), ..FileRecord::default() };
     if path == Path::new("-") || !fs::metadata(path).map_err(gone)?.is_file() {
-        return Ok(bare);
+        return Ok(FileRecord { file: file_name(path), ..FileRecord::default() });
     }
-    let mut file = File::open(path).map_err(gone)?;
-    let mut hash = Xxh64::new();
-    let mut buffer = vec![0; 1 << 16];
-    let mut bytes = 0;
-    loop {
-        let read = file.read(&mut buffer).map_err(gone)?;
-        if read == 0 {
-            break;
-        }
-        bytes += read as u64;
-        hash.update(&buffer[..read]);
-    }
-    Ok(FileRecord { bytes: Some(bytes), xxh64: Some(format!("{:016x}", hash.finish())), ..bare })
+    Ok(recorded_as(path, Fingerprint::of(path).map_err(gone)?))
+}
+
+/// A file of which this is known.
+pub(super) fn recorded_as(path: &Path, Fingerprint { bytes, xxh64 }: Fingerprint) -> FileRecord {
+    let (bytes, xxh64) = (Some(bytes), Some(format!("{xxh64:016x}")));
+    FileRecord { file: file_name(path), bytes, xxh64, ..FileRecord::default() }
 }
 
 /// The same for a file that was read as something else than the data.

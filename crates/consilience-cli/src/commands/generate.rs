@@ -15,6 +15,12 @@ use crate::session::Session;
 use crate::{output, signals};
 
 pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
+    if let Some(k) = &args.k {
+        return Err(usage(format!(
+            "generate makes clusterings and no consensus: --base-k {k} says how many clusters each has, \
+             and --k {k} goes with `consilience combine` of what is made, or with `consilience run`"
+        )));
+    }
     let recipe = making::recipe(&args.ensemble, None)?;
     check_output("-o", &args.output, std::slice::from_ref(&args.data), args.force)?;
     if common.json && args.output == Path::new("-") {

@@ -8,7 +8,7 @@ use consilience::pipeline::GivenOptions;
 use serde_json::json;
 
 use super::earlier::{EarlierFile, consensus_inputs};
-use super::files::{described, file_name};
+use super::files::{described, file_name, recorded_as};
 use super::whole::Job;
 use super::{asked, files, making, reading};
 use crate::args::{Common, RunArgs};
@@ -33,7 +33,11 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let start = reading::start(args.consensus.init.as_deref(), ids, n, &options, &session)?;
     let align_to = args.consensus.align_to.as_deref();
     let earlier = EarlierFile::read(align_to, ids, n, &options, &session)?;
-    let mut inputs = vec![described(&args.data)?];
+    // Tables that are read by parts, such as Parquet, are read once more for it.
+    let mut inputs = vec![match table.fingerprint {
+        Some(seen) => recorded_as(&args.data, seen),
+        None => described(&args.data)?,
+    }];
     inputs.extend(consensus_inputs(&args.consensus, earlier.as_ref())?);
     let read = clock.elapsed().as_secs_f64();
 

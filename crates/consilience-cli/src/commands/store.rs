@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::folder::UNFINISHED;
 use crate::output::{self, counted};
-use crate::xxh64::Xxh64;
+use consilience_io::Xxh64;
 use consilience_io::cleanup::{Duty, TemporaryFile, TemporaryFolder};
 
 const MAGIC: &[u8; 8] = b"cnsmem01";

@@ -495,7 +495,7 @@ fn spelled_missing(table: &RawTable, hard: &[&RawColumn]) -> Vec<Finding> {
     found.collect()
 }
 
-/// Rows of memberships that do not sum to 1.
+/// Rows of memberships that are negative or do not sum to 1.
 fn memberships(table: &RawTable, soft: &[&RawColumn]) -> Vec<Finding> {
     let member = |column: &RawColumn| {
         column.name.rsplit_once(':').map_or(String::new(), |(m, _)| m.to_owned())
@@ -514,7 +514,23 @@ fn memberships(table: &RawTable, soft: &[&RawColumn]) -> Vec<Finding> {
             sum != 0.0 && (sum - 1.0).abs() > slack
         });
         let wrong: Vec<usize> = wrong.collect();
-        if let Some(&first) = wrong.first() {
+        let negative = columns.iter().find_map(|column| {
+            let of = |row: &usize| column.cell(*row).and_then(|cell| cell.parse::<f64>().ok());
+            let row = (0..table.rows).find(|row| of(row).is_some_and(|x| x < 0.0))?;
+            Some((row, column, column.cell(row)?))
+        });
+        if let Some((row, column, value)) = negative {
+            found.push(Finding::new(
+                "memberships",
+                table,
+                format!(
+                    "column {} has a negative membership, {} in row {row} (counted from 0)",
+                    quoted(column),
+                    named(value)
+                ),
+                "correct it: memberships are between 0 and 1",
+            ));
+        } else if let Some(&first) = wrong.first() {
             found.push(Finding::new(
                 "memberships",
                 table,

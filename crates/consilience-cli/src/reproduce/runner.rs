@@ -13,13 +13,13 @@ use consilience::consensus::{ChoosesK, Settings, combine, method, prepare};
 use consilience::ensemble::{Ensemble, Profiles};
 use consilience::generate::{GenerateParams, Scheme, base, scheme};
 use consilience::{Error, Run, Silent};
+use consilience_io::Xxh64;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::experiment::{Column, Experiment, MEMBERS, Protocol};
 use super::measure::{Measure, clustering};
 use super::sets::{Set, load};
-use crate::xxh64::Xxh64;
 
 /// What is to be computed.
 pub(crate) struct Scope<'a> {

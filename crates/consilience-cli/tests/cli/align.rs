@@ -47,7 +47,16 @@ fn names_and_numbers_follow_an_earlier_table() {
     assert_eq!(aligned["moves"][0], serde_json::json!({"from": "7", "to": "4", "objects": 1}));
     let new = lines(&folder.path().join("new.csv"));
     assert!(new[1].starts_with("p0,2,") && new[4].starts_with("p3,7,"), "{new:?}");
-    assert_eq!(lines(&folder.path().join("moved.csv")), ["id,before,now", "p59,7,4"]);
+    assert_eq!(lines(&folder.path().join("new-moved.csv")), ["id,before,now", "p59,7,4"]);
+    // A second result in the same folder has a list of its own, and it is told which.
+    let more = ["--align-to", "old.csv", "-o", "newer.csv"];
+    let output = run(folder.path(), &[&COMBINE[..], &more].concat());
+    assert!(
+        shown(&output).contains("who moved is listed in newer-moved.csv"),
+        "{}",
+        shown(&output)
+    );
+    assert_eq!(lines(&folder.path().join("newer-moved.csv")).len(), 2);
 }
 
 #[test]

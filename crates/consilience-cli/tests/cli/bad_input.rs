@@ -126,7 +126,7 @@ const CASES: &[(&str, i32, &[&str])] = &[
         3,
         &["2 columns hold text: `place`, `note`", "--drop 'place,note'", "--id"],
     ),
-    ("run comma.csv -o out --k 2", 3, &["decimals with a point, or give --decimal ,"]),
+    ("run comma.csv -o out --k 2", 3, &["numbers with --decimal ,"]),
     ("run nan.csv -o out --k 2", 3, &["nan.csv, line 3, column `y`", "missing", "--impute"]),
     ("run infinite.csv -o out --k 2", 3, &["infinite.csv, line 3, column `y`", "finite"]),
     ("run large.csv -o out --k 2", 3, &["large.csv, line 3, column `y`: 1e308 is too large"]),

@@ -136,6 +136,11 @@ fn planted_mistakes_are_found() {
             vec![table("object,m:a,m:b", 12, |i| format!("o{i},0.{},0.5", 1 + i % 5))],
             object,
         ),
+        (
+            "memberships",
+            vec![table("object,m:a,m:b", 12, |i| format!("o{i},-0.{0},1.{0}", 1 + i % 5))],
+            object,
+        ),
     ];
     let folder = tempdir().unwrap();
     for (rule, files, options) in &cases {
@@ -206,6 +211,12 @@ fn the_fault_itself_is_named_and_nothing_else() {
             "--id name",
             "not-a-number",
             "--missing 'n/a' --missing '-'",
+        ),
+        (
+            "name;x;y\na;1,5;2\nb;<0,5;3\nc;3,5;4\nd;1,25;2\ne;4,5;4\nf;5,5;6\n",
+            "--id name --decimal ,",
+            "not-a-number",
+            "--missing '<0,5'",
         ),
     ];
     for (text, options, rule, fix) in cases {

@@ -58,7 +58,7 @@ fn files_that_are_there_are_replaced_only_by_force() {
             &["--method", "lwea", "--k", "2", "--dendrogram", "own/mine.csv"],
             "own/mine.csv",
         ),
-        (&combine, &["--align-to", "saved", "-o", "own/new.csv"], "own/moved.csv"),
+        (&combine, &["--align-to", "saved", "-o", "own/new.csv"], "own/new-moved.csv"),
         (&several, &["--leaderboard", "own/mine.csv"], "own/mine.csv"),
         (&several, &["--all-labels", "own/mine.csv"], "own/mine.csv"),
         (

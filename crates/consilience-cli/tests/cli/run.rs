@@ -275,6 +275,36 @@ fn an_ensemble_reads_back_the_same_from_every_format() {
 }
 
 #[test]
+fn generate_says_where_k_goes() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.csv"), groups(30)).unwrap();
+    for k in [["--k", "3"], ["-k", "3"]] {
+        let output =
+            run(folder.path(), &[&["generate", "data.csv", "-o", "e.csv"], &k[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("--base-k 3") && said.contains("`consilience combine`"), "{said}");
+    }
+}
+
+#[test]
+fn run_says_what_makes_numbers_of_texts() {
+    let folder = tempdir().unwrap();
+    let rows = table("x;y", 30, |i| {
+        format!("{},5;{}", i % 3, if i == 7 { "n/a".into() } else { i.to_string() })
+    });
+    fs::write(folder.path().join("data.csv"), rows).unwrap();
+    let output = run(folder.path(), &["run", "data.csv", "--k", "3", "-o", "out"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let advice = "`x`, `y` are numbers with --decimal , and --missing 'n/a' and --impute mean";
+    assert!(said.contains(advice), "{said}");
+    let more = ["--decimal", ",", "--missing", "n/a", "--impute", "mean", "--size", "4"];
+    let output =
+        run(folder.path(), &[&["run", "data.csv", "--k", "3", "-o", "out"], &more[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn run_equals_generate_and_combine() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("data.csv"), groups(120)).unwrap();

@@ -131,7 +131,7 @@ impl Target {
     }
 
     /// How it is called in messages.
-    pub(super) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         if self.is_stdout() {
             "standard output".to_owned()
         } else {

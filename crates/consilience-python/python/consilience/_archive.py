@@ -52,6 +52,7 @@ _PLAIN = (
     "made",
     "ids",
     "leaderboard",
+    "names",
 )
 _ARRAYS = ("labels", "confidence", "profile_labels", "trace")
 _OPTIONAL = ("profile_membership", "merges", "affinity")
@@ -116,6 +117,8 @@ def _packed(
 
 
 def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
+    # Files of the first version without names go by the order of clusterings.
+    head.setdefault("names", [])
     answer = {name: head[name] for name in (*_PLAIN, "per_member")}
     answer["index"] = _index(head["index"])
     answer |= {name: arrays[name] for name in _ARRAYS}

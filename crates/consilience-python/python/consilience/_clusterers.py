@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,21 @@ def count_of(clusterer: Any) -> str | None:
     """What the clusterer calls its number of clusters."""
     own = _params(clusterer)
     return next((name for name in _COUNTS if name in own), None)
+
+
+def chosen_count(clusterer: Any) -> int | None:
+    """The number of clusters that was given to the clusterer, if it is not its default."""
+    name = count_of(clusterer)
+    if name is None:
+        return None
+    parameter = inspect.signature(type(clusterer)).parameters.get(name)
+    own = _params(clusterer)[name]
+    return None if parameter is not None and own == parameter.default else own
+
+
+def has_seed(clusterer: Any) -> bool:
+    """Whether the clusterer, or what it is made of, begins at random."""
+    return any(name.split("__")[-1] == "random_state" for name in _params(clusterer))
 
 
 def seed_anew(clusterer: Any, rng: np.random.Generator) -> None:
@@ -71,7 +87,7 @@ def takes_sparse(clusterer: Any) -> bool:
 def _params(clusterer: Any) -> Mapping[str, Any]:
     """The parameters of the clusterer; none if it is not of scikit-learn's kind."""
     has_both = hasattr(clusterer, "get_params") and hasattr(clusterer, "set_params")
-    return clusterer.get_params() if has_both else {}
+    return clusterer.get_params() if has_both and not isinstance(clusterer, type) else {}
 
 
 def _checked(labels: Any, clusterer: Any, X: Any) -> np.ndarray[Any, Any]:

@@ -11,9 +11,21 @@ import numpy as np
 
 from consilience import _native
 from consilience._circumstances import Progress, circumstances, whole
-from consilience._inputs import MISSING, aligned, along, builder, doubts, one, table, weights
+from consilience._inputs import (
+    MISSING,
+    aligned,
+    along,
+    along_ensemble,
+    builder,
+    by_name,
+    doubts,
+    mapped,
+    one,
+    table,
+    weights,
+)
 from consilience._native import Ensemble, Models
-from consilience._result import ConsensusResult, placed
+from consilience._result import ConsensusResult, placed, repeated
 from consilience._warnings import ConvergenceWarning
 
 #: How a number of clusters is asked for.
@@ -85,8 +97,9 @@ def consensus(
     sample_weight : array of n numbers >= 0, optional
         Weights of the objects. An object of weight 0 is left out: the consensus is that of the
         others, and the object gets the cluster that ``predict`` gives it.
-    clustering_weight : array of r whole numbers >= 0, optional
-        How many times each clustering counts; 0 leaves it out.
+    clustering_weight : array of r whole numbers >= 0, or mapping from names, optional
+        How many times each clustering counts; 0 leaves it out. A pandas Series whose index names the
+        clusterings is a mapping.
     missing : label or sequence of labels, default (-1, None)
         Labels that mean "no label". None, NaN, NA and the empty text always do.
     init : 1-D array of n labels, optional
@@ -123,6 +136,8 @@ def consensus(
     given, index, doubtful = isinstance(labels, Ensemble), None, []
     if given:
         ensemble = labels
+        sample_weight = along_ensemble(sample_weight, ensemble, "sample_weight")
+        init = along_ensemble(init, ensemble, "init")
     else:
         labels, index = aligned(labels)
         ensemble = builder(labels, missing).finish()
@@ -169,11 +184,11 @@ def combined(
     ``number`` is what features say of the number of clusters, which then is not looked for.
     ``index`` is what pandas calls the objects.
     """
-    name, span = names_of(method), limits_of(n_clusters)
-    copies = None
+    name, span, settings = asked(method, n_clusters, params)
+    names, copies = ensemble.names, None
     if clustering_weight is not None:
-        copies = _copies(clustering_weight)
-        ensemble, consume = ensemble.repeated(copies), True
+        copies = _copies(clustering_weight, names)
+        ensemble, consume = ensemble.taken(repeated(copies)), True
     everyone, kept = ensemble, None
     if sample_weight is not None:
         weight = weights(sample_weight, ensemble.n_objects)
@@ -182,7 +197,6 @@ def combined(
             ensemble = ensemble.rows(kept.tolist()).finish()
             start = None if start is None else start.rows(kept.tolist()).finish()
         ensemble, consume = ensemble.with_weights(weight), True
-    settings = settings_of(params)
     found = span if number is None else (json.loads(number)["k"],) * 2
     answer = _native.consensus(ensemble, consume, name, found, settings, start, circumstances)
     answer["number"] = number
@@ -190,6 +204,7 @@ def combined(
         _put_back(answer, everyone, kept, circumstances)
     messages = answer.pop("warnings")
     answer["seed"], answer["ids"], answer["index"] = circumstances["seed"], everyone.ids, index
+    answer["names"] = names
     answer["asked"] = span[0] if span is not None and span[0] == span[1] else None
     answer["call"] = call or _call(name, span, settings, circumstances["seed"])
     answer["made"] = None if made is None else dict(made)
@@ -201,6 +216,15 @@ def combined(
             "consilience.methods() tells which parameter allows more"
         )
     return result, messages, settled
+
+
+def asked(
+    method: str | Sequence[str], n_clusters: Clusters, params: Mapping[str, Any] | None
+) -> tuple[str, tuple[int, int] | None, list[tuple[str, str]]]:
+    """Method, number of clusters and settings as the library takes them, once it can use them."""
+    name, span, settings = names_of(method), limits_of(n_clusters), _settings(params)
+    _native.check_request(name, span, settings)
+    return name, span, settings
 
 
 def _put_back(answer: dict[str, Any], everyone: Ensemble, kept: Any, circumstances: Any) -> None:
@@ -394,7 +418,7 @@ def number_of(n_clusters: Clusters) -> int | None:
     return limits[0] if limits is not None and limits[0] == limits[1] else None
 
 
-def settings_of(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _settings(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if params is None:
         return []
     if not isinstance(params, Mapping):
@@ -423,7 +447,11 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _copies(clustering_weight: Any) -> list[int]:
+def _copies(clustering_weight: Any, names: list[str]) -> list[int]:
+    named = mapped(clustering_weight)
+    if named is not None:
+        values = list(named.values())
+        clustering_weight = [values[i] for i in by_name(named, names, "clustering_weight")]
     array = np.asarray(clustering_weight)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise TypeError("clustering_weight must be a list of whole numbers >= 0")
@@ -432,5 +460,9 @@ def _copies(clustering_weight: Any) -> list[int]:
         raise ValueError(
             f"clustering_weight, position {wrong}: must be a whole number >= 0 (how many times the "
             f"clustering counts), got {array[wrong]}"
+        )
+    if len(array) != len(names):
+        raise ValueError(
+            f"clustering_weight has {len(array)} entries, but there are {len(names)} clusterings"
         )
     return [int(weight) for weight in array]

@@ -20,18 +20,18 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from consilience import _native
 from consilience._circumstances import circumstances, seed_of, whole
-from consilience._clusterers import copy_of, count_of, labels_of, name_of, predicted, seed_anew, takes_sparse
-from consilience._consensus import (
-    Clusters,
-    combined,
-    limits_of,
-    make_members,
-    names_of,
-    number_of,
-    scheme_of,
-    settings_of,
-    span,
+from consilience._clusterers import (
+    chosen_count,
+    copy_of,
+    count_of,
+    has_seed,
+    labels_of,
+    name_of,
+    predicted,
+    seed_anew,
+    takes_sparse,
 )
+from consilience._consensus import Clusters, asked, combined, make_members, number_of, scheme_of, span
 from consilience._inputs import aligned, builder, doubts, table, weights
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult, placed
@@ -73,6 +73,10 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         -------
         self
         """
+        # Of a fit that fails nothing is left to predict with.
+        for name in ("result_", "labels_"):
+            self.__dict__.pop(name, None)
+        asked(self.method, self.n_clusters, self.params)
         _, index = aligned(X) if hasattr(X, "columns") else (None, None)
         X = self._validated(X, reset=True)
         kept = None
@@ -107,6 +111,9 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if kept is not None:
             self._label_the_others(X, kept)
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "result_")
 
     def _label_the_others(self, X: Any, kept: Integers) -> None:
         """Gives the objects that were left out the clusters of new ones."""
@@ -280,11 +287,13 @@ class ConsensusClustering(_Consensus):
         most with the clusterings.
     n_members : int, optional
         How many clusterings are made; by default 50, of a committee 32, or 48 if ``n_clusters`` is
-        "auto". Those of no use are left out: ``made_`` tells which.
+        "auto". Those of no use are left out: ``made_`` tells which. A list as ``base`` makes one
+        clustering per item, and no other number can be asked for.
     scheme : str, optional
         What makes them differ: see :func:`consilience.generate`. By default "committee": clusterers
         of several kinds; with a ``base`` "random_k". With a clusterer of another package as base
-        "random_k" or "random_init".
+        "random_k" or "random_init": the latter by default if the clusterer was given a number of
+        clusters, such as ``KMeans(7)``, and random starts make its clusterings differ.
     base : str, clusterer, or list of both, optional
         The base clusterer, if one is to make all members: a name (see :func:`consilience.generate`),
         or anything with ``fit_predict`` or ``labels_``, such as the clusterers and mixtures of
@@ -384,9 +393,7 @@ class ConsensusClustering(_Consensus):
     def _found_in(self, X: Any, seed: int) -> str | None:
         return _native.number(
             table(X),
-            names_of(self._method()),
-            limits_of(self.n_clusters),
-            settings_of(self.params),
+            *asked(self._method(), self.n_clusters, self.params),
             circumstances(seed, self.n_jobs, bool(self.verbose)),
         )
 
@@ -395,7 +402,11 @@ class ConsensusClustering(_Consensus):
         return number_of(self.n_clusters) if self._number is None else json.loads(self._number)["k"]
 
     def _scheme(self) -> str:
-        return scheme_of(self.scheme, self.base, span(self.base_n_clusters))
+        limits = span(self.base_n_clusters)
+        # A number that the user gave to the clusterer itself is not drawn anew.
+        if self.scheme is None and limits is None and not self._ours() and chosen_count(self.base):
+            return "random-init" if has_seed(self.base) else "random-k"
+        return scheme_of(self.scheme, self.base, limits)
 
     def _ours(self) -> bool:
         """Whether members are made by clusterers of this package."""
@@ -457,6 +468,11 @@ class ConsensusClustering(_Consensus):
             given = [item if isinstance(item, str) else copy_of(item) for item in self.base]
             if not given:
                 raise ValueError("base must hold at least one clusterer")
+            if self.n_members not in (None, len(given)):
+                raise ValueError(
+                    f"n_members is {self.n_members}, but a list as base makes one member per item, "
+                    f"{len(given)} here: leave n_members out, or repeat items of the list"
+                )
         else:
             given = [copy_of(self.base) for _ in range(self._size())]
             self._vary(given, X.shape[0], rng)
@@ -512,6 +528,14 @@ class ConsensusClustering(_Consensus):
             wanted = self._wanted()
             most = math.isqrt(n) if wanted is None else 2 * wanted
             limits = (min(2, n), min(max(most, 2), n))
+            own = chosen_count(self.base)
+            if own is not None:
+                warnings.warn(
+                    f"{count}={own} of {name_of(self.base)} is not used: members have from {limits[0]} "
+                    f'to {limits[1]} clusters (scheme "random_k"); give base_n_clusters to say how many',
+                    UserWarning,
+                    stacklevel=5,
+                )
         for member in members:
             member.set_params(**{count: int(rng.integers(limits[0], limits[1] + 1))})
 

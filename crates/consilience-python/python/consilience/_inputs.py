@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
@@ -34,7 +35,9 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
         mapping from names) of r clusterings, each a 1-D array of labels, an (n, k) array of
         memberships, or a fitted scikit-learn clusterer; an :class:`Ensemble`.
     missing : label or sequence of labels, default (-1, None)
-        Labels that mean "no label". None, NaN, NA and the empty text always do.
+        Labels that mean "no label". None, NaN, NA and the empty text always do. A text that
+        spells a whole number, such as "-1", means the number too. The *text* "nan", which NumPy makes of
+        a NaN among texts, is a label, and warned of: give ``missing="nan"`` if it means none.
     sample_weight : array of n numbers > 0, optional
         The weights of the objects.
 
@@ -47,7 +50,7 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     -----
     UserWarning
         If there are more clusterings than objects, or every object has a label of its own: the table
-        may be the other way round, or hold identifiers.
+        may be the other way round, or hold identifiers. If a label is a text such as "nan".
 
     Examples
     --------
@@ -89,13 +92,27 @@ def doubts(made: Ensemble) -> list[str]:
         ]
     # Of very few objects each may well be a cluster.
     own = [name for name, k in zip(made.names, sizes, strict=True) if k == n > 3]
-    if not own:
-        return []
-    names = ", ".join(f"`{name}`" for name in own[:5]) + (", ..." if len(own) > 5 else "")
-    return [
-        f"labels: every object has a label of its own in {names}, which looks like an identifier; leave "
-        "it out if it is no clustering"
-    ]
+    found = []
+    if own:
+        found.append(
+            f"labels: every object has a label of its own in {_listed(own)}, which looks like an "
+            "identifier; leave it out if it is no clustering"
+        )
+    # Where there are very many clusters, a look at all their names would take too long.
+    few = [i for i, k in enumerate(sizes) if k <= 1000]
+    clusters = {made.names[i]: made.clusters(i) for i in few}
+    for text in ("nan", "NaN", "<NA>", "None"):
+        with_it = [name for name, names in clusters.items() if text in names]
+        if with_it:
+            found.append(
+                f"labels: the text {text!r} is a label in {_listed(with_it)}; if it means that there is "
+                f"none, give missing={text!r}"
+            )
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def weights(sample_weight: Any, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -190,14 +207,62 @@ def aligned(labels: Any) -> tuple[Any, Any]:
     return labels, None
 
 
-def along(values: Any, index: Any, what: str) -> Any:
+def along(values: Any, index: Any, what: str, by: str = "the labels") -> Any:
     """A pandas Series in the order of ``index``; other things as they are."""
+    values = _indexed(values)
     if index is None or not _has_index(values):
         return values
-    return _reordered(values, index, what, "the labels")
+    return _reordered(values, index, what, by)
+
+
+def along_ensemble(labels: Any, made: Ensemble, what: str) -> Any:
+    """A pandas Series in the order of the objects of an ensemble that has names for them."""
+    labels, ids = _indexed(labels), made.ids
+    if ids is None or not _has_index(labels) or _only_counts(labels.index):
+        return labels
+    named = labels.set_axis([str(name) for name in labels.index])
+    return _reordered(named, type(named.index)(ids), what, "the ensemble")
+
+
+def by_name(order: Any, names: list[str], what: str) -> list[int]:
+    """Where each of ``names`` stands in ``order``, which must hold the same names."""
+    given = [str(name) for name in order]
+    strange = [name for name in given if name not in names]
+    absent = [name for name in names if name not in given]
+    if strange or absent or len(given) != len(names):
+        told = [f"there is no clustering {_listed(strange)}"] if strange else []
+        told += [f"{_listed(absent)} {'is' if len(absent) == 1 else 'are'} missing"] if absent else []
+        raise ValueError(
+            f"{what} must name the same clusterings as the fit: "
+            f"{' and '.join(told) or 'one is named twice'}; without names they go by their order"
+        )
+    return [given.index(name) for name in names]
+
+
+def mapped(values: Any) -> Mapping[Any, Any] | None:
+    """What is given by name: a mapping, or a pandas Series with an index of its own."""
+    if isinstance(values, Mapping):
+        return values
+    return dict(values.items()) if _has_index(values) and not _only_counts(values.index) else None
+
+
+def only_numbered(names: list[str]) -> bool:
+    """Whether clusterings have no names but their numbers, if any."""
+    return names == [str(i) for i in range(len(names))]
+
+
+def _indexed(labels: Any) -> Any:
+    """The labels of a result as a pandas Series if its objects have an index; other things as they are."""
+    index = getattr(labels, "_index", None)
+    if index is None or not hasattr(labels, "labels_"):
+        return labels
+    import pandas
+
+    return pandas.Series(labels.labels_, index=index)
 
 
 def _in_one_order(items: Mapping[Any, Any]) -> tuple[dict[Any, Any], Any]:
+    items = {name: _indexed(item) for name, item in items.items()}
     indexed = {name: item for name, item in items.items() if _has_index(item)}
     if not indexed:
         return dict(items), None
@@ -306,7 +371,12 @@ def _missing(missing: Any) -> Missing:
             continue
         if isinstance(token, str):
             found["texts"].append(token)
-        elif isinstance(token, (int, np.integer)):
+            # Labels of one file are texts in one column and numbers in another.
+            if re.fullmatch(r"-?\d{1,18}", token):
+                found["integers"].append(int(token))
+        elif isinstance(token, (int, np.integer)) or (
+            isinstance(token, (float, np.floating)) and token.is_integer()
+        ):
             found["integers"].append(int(token))
         else:
             raise TypeError(
@@ -325,7 +395,8 @@ def _is_pandas(labels: Any) -> bool:
 
 def _as_array(labels: Any, what: str) -> np.ndarray[Any, Any]:
     if labels is None or isinstance(labels, (str, bytes, int, float)):
-        raise TypeError(f"{what} must be a table of labels, got {type(labels).__name__}")
+        files = "; consilience.read(path) reads files" if isinstance(labels, str) else ""
+        raise TypeError(f"{what} must be a table of labels, got {type(labels).__name__}{files}")
     try:
         return np.asarray(labels)
     except ValueError as error:

@@ -16,7 +16,7 @@ import numpy as np
 from consilience import _native
 from consilience._archive import read, whole_or_not_at_all, write
 from consilience._circumstances import ceiling, circumstances
-from consilience._inputs import MISSING, builder, features
+from consilience._inputs import MISSING, builder, by_name, features, only_numbered
 from consilience._native import Builder, Ensemble, Profiles
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -161,6 +161,11 @@ class ConsensusResult:
         return self._profiles.map
 
     @property
+    def _index(self) -> Any:
+        """What pandas calls the objects."""
+        return self._answer["index"]
+
+    @property
     def members_(self) -> list[str]:
         """The names of the clusterings."""
         names = self._profiles.names
@@ -258,11 +263,16 @@ class ConsensusResult:
         at = np.where(of_rows >= 0, np.searchsorted(distinct, of_rows), -1)
         return _expanded(_expanded(matrix, at, np.nan).T, self._map, np.nan).T
 
-    def explain(self, i: int) -> Explanation:
+    def explain(self, i: int | str) -> Explanation:
         """Who voted for what: why object ``i`` is in its cluster.
 
         A clustering votes by the object's cluster in it: for each consensus cluster with the share
         of that cluster's objects that lie there.
+
+        Parameters
+        ----------
+        i : int or str
+            The object: its position, counted from 0, or, as text, its name in ``ids_``.
 
         Examples
         --------
@@ -275,7 +285,7 @@ class ConsensusResult:
           2: cluster 1, 67% of it in 1
         """
         n = len(self.labels_)
-        i = operator.index(i)
+        i = self._position(i) if isinstance(i, str) else operator.index(i)
         if not -n <= i < n:
             raise IndexError(f"there is no object {i}: there are {n}")
         label, profile = int(self.labels_[i]), int(self._map[i])
@@ -307,6 +317,15 @@ class ConsensusResult:
             margin=own - (0.0 if second is None else support[second]),
         )
 
+    def _position(self, name: str) -> int:
+        """Where the object of this name stands."""
+        found = [i for i, known in enumerate(self.ids_ or []) if known == name]
+        if len(found) == 1:
+            return found[0]
+        if self.ids_ is None:
+            raise ValueError(f"the objects have no names, give the position of {name!r}, counted from 0")
+        raise KeyError(f"{'no object' if not found else 'more than one object'} is called {name!r}")
+
     def predict(
         self, labels_new: Any, *, missing: Any = MISSING, n_jobs: int | None = None
     ) -> Integers:
@@ -319,7 +338,9 @@ class ConsensusResult:
         Parameters
         ----------
         labels_new : array, table, sequence, mapping or Ensemble
-            The labels of the new objects, clusterings in the same order as in the fit.
+            The labels of the new objects. Clusterings with names (of a mapping or the columns of a
+            table) are found by them, in any order, if those of the fit had names; otherwise they
+            stand in the order of the fit.
         missing, n_jobs
             As in :func:`consensus`.
 
@@ -378,10 +399,17 @@ class ConsensusResult:
     def _new(self, labels: Any, missing: Any) -> Builder | Ensemble:
         """New labels as members, repeated as those of the fit were."""
         members = labels if isinstance(labels, (Builder, Ensemble)) else builder(labels, missing)
-        if self._copies is None:
-            return members
-        made = members if isinstance(members, Ensemble) else members.finish()
-        return made.repeated(self._copies)
+        given, names = members.names, self._answer["names"]
+        order = list(range(len(given)))
+        if given != names and not (only_numbered(given) or only_numbered(names)):
+            order = by_name(given, names, "labels_new")
+        if self._copies is not None:
+            if len(order) != len(self._copies):
+                raise ValueError(
+                    f"labels_new has {len(order)} clusterings, but the fit had {len(self._copies)}"
+                )
+            order = [order[i] for i in repeated(self._copies)]
+        return members if order == list(range(len(given))) else members.taken(order)
 
     @cached_property
     def verdict_(self) -> list[str]:
@@ -546,6 +574,11 @@ class ConsensusResult:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self._answer, self._copies)
+
+
+def repeated(copies: list[int]) -> list[int]:
+    """Position i ``copies[i]`` times."""
+    return [i for i, times in enumerate(copies) for _ in range(times)]
 
 
 def _made(answer: dict[str, Any], copies: list[int] | None) -> ConsensusResult:

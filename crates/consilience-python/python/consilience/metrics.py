@@ -5,6 +5,9 @@ clusterings label. Missing are None, NaN, NA and the empty text, and what ``miss
 label like any other here, as it is in scikit-learn. To leave out the noise of a density clusterer, or
 what a consensus has no label for, give ``missing=-1``.
 
+pandas Series, and results of clusterings that had an index, are compared by their indexes, and refused
+where these do not agree.
+
 >>> from consilience import metrics
 >>> metrics.nmi([0, 0, 1, 1], ["b", "b", "a", "a"])
 1.0
@@ -19,7 +22,7 @@ import numpy as np
 
 from consilience import _native
 from consilience._circumstances import circumstances
-from consilience._inputs import builder, one, pair
+from consilience._inputs import aligned, along, along_ensemble, builder, one, pair
 from consilience._native import Ensemble
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -201,6 +204,11 @@ def anmi(labels: Any, ensemble: Any, *, missing: Any = None) -> float:
     >>> metrics.anmi([0, 0, 1, 1], [[0, 0, 1, 1], [1, 1, 0, 0]])
     1.0
     """
+    if isinstance(ensemble, Ensemble):
+        labels = along_ensemble(labels, ensemble, "labels")
+    else:
+        ensemble, index = aligned(ensemble)
+        labels = along(labels, index, "labels", "the ensemble")
     return _native.anmi(one(labels, "labels", missing), _members(ensemble, missing))
 
 

@@ -8,27 +8,32 @@
 //! * Ward (J. H. Ward, *Journal of the American Statistical Association* 58, 1963): how much the merge adds
 //!   to the squared distances from the means of clusters; heights are the square roots of twice that,
 //!
-//! found by the nearest-neighbour [chain](super::linkage) with the formula of Lance and Williams for
-//! distances from a merged cluster. Equal rows are one from the start, with a weight. They are in sorted
-//! order, so that ties do not depend on the order of the table.
+//! found by the nearest-neighbour [chain](super::linkage): for Ward mostly with the [means](super::ward) of
+//! clusters, for the others with the [distances](super::distances) of all pairs. Equal rows are one from the
+//! start, with a weight. They are in sorted order, so that ties do not depend on the order of the table.
 //!
 //! # Cost
 //!
-//! Average, complete, Ward: time $O(n^2 d)$, memory $4 n^2$ bytes.
+//! Average, complete: time $O(n^2 d)$, memory $4 n^2$ bytes. Ward: time $O(n^2 d)$ at most, in few columns much
+//! less; memory $O(n d)$. In many columns it takes the distances of all pairs too, where memory suffices.
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::base::dendrogram::{Dendrogram, Merge};
+use crate::base::distances::{self, Distances, average, complete, euclidean, ward};
 use crate::base::distinct_rows::DistinctRows;
 use crate::base::genie::{GenieParams, single_link};
+use crate::base::kdtree::MAX_COLUMNS;
 use crate::base::linkage::{Store, chain};
 use crate::base::spanning_tree::SpanningTree;
 use crate::base::table::{Float, Table};
+use crate::base::ward::{Means, between_rows};
 use crate::error::{Error, Result};
-use crate::linalg::{Matrix, vectorised};
 use crate::run::Run;
 use crate::setters::setters;
+
+/// Rows up to which Ward takes the distances of all pairs, if there are too many columns for a k-d tree: 1.6 GB.
+const MATRIX_UP_TO: usize = 20_000;
 
 /// Which clusters merge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -75,12 +80,12 @@ impl HierarchyParams {
 
     /// How many bytes `n` rows of `d` columns take.
     pub(crate) fn cost(&self, n: usize, d: usize) -> u64 {
-        match self.linkage {
-            Linkage::Genie { .. } | Linkage::Single => DistinctRows::cost(n, d),
-            Linkage::Average | Linkage::Complete | Linkage::Ward => {
-                DistinctRows::cost(n, d) + 4 * (n as u64).pow(2)
-            }
-        }
+        let besides = match self.linkage {
+            Linkage::Genie { .. } | Linkage::Single => 0,
+            Linkage::Average | Linkage::Complete => distances::cost(n, d),
+            Linkage::Ward => Means::cost(n, d),
+        };
+        DistinctRows::cost(n, d) + besides
     }
 
     /// Proves the parameters valid, whatever the data.
@@ -142,217 +147,55 @@ impl Hierarchy {
         run: &Run,
     ) -> Result<Dendrogram> {
         let data = data.into();
+        let (n, d) = (data.nrows(), data.ncols());
         match self.0.linkage {
             Linkage::Genie { threshold } => {
                 let genie = GenieParams::default().threshold(threshold).check()?;
                 genie.merges(&SpanningTree::new(data, run)?, run)
             }
             Linkage::Single => Ok(single_link(&SpanningTree::new(data, run)?)),
-            Linkage::Average => self.by_chain(&data, run, average),
-            Linkage::Complete => self.by_chain(&data, run, complete),
-            Linkage::Ward => self.by_chain(&data, run, ward),
+            Linkage::Average => {
+                self.by_chain(&data, run, |rows| Distances::new(rows, euclidean, average, run))
+            }
+            Linkage::Complete => {
+                self.by_chain(&data, run, |rows| Distances::new(rows, euclidean, complete, run))
+            }
+            // In many columns every mean is about as far as another, and would be looked at each time.
+            Linkage::Ward if d > MAX_COLUMNS && self.fits_matrix(n, d, run) => {
+                self.by_chain(&data, run, |rows| Distances::new(rows, between_rows, ward, run))
+            }
+            Linkage::Ward => self.by_chain(&data, run, Means::new),
         }
     }
 
-    fn by_chain<T: Float>(
+    fn fits_matrix(&self, n: usize, d: usize, run: &Run) -> bool {
+        let bytes = DistinctRows::cost(n, d) + distances::cost(n, d);
+        n <= MATRIX_UP_TO && run.ask_memory("", bytes, "").is_ok()
+    }
+
+    fn by_chain<T: Float, S: Store>(
         &self,
         data: &Table<'_, T>,
         run: &Run,
-        formula: impl Fn(Triple) -> f64 + Send,
+        store: impl FnOnce(&DistinctRows) -> S + Send,
     ) -> Result<Dendrogram> {
         let n = data.nrows();
-        let hint = "cluster a sample of the rows, or use `genie` or `single`, which need no distances of \
-                    all pairs";
+        let hint = "cluster a sample of the rows, or use `genie`, `single` or `ward`, which need no \
+                    distances of all pairs";
         let bytes = self.0.cost(n, data.ncols());
         run.ask_memory(&format!("the distances of {n} rows"), bytes, hint)?;
         let distinct = DistinctRows::new(data, run)?;
-        let squared = self.0.linkage == Linkage::Ward;
-        let joins = run.install(|| {
-            let distances = Distances::new(&distinct, squared, formula);
-            chain(distances, run)
-        })?;
+        let joins = run.install(|| chain(store(&distinct), run))?;
         let first = |u: u32| distinct.rows(u as usize)[0];
         let equal = distinct.equal_pairs().map(|(a, b)| Merge { a, b, height: 0.0 });
         let merges = equal.chain(joins.iter().map(|join| {
             let distance = -join.similarity;
-            let height = if squared { distance.max(0.0).sqrt() } else { distance };
+            let squared = self.0.linkage == Linkage::Ward;
+            let height = if squared { distance.sqrt() } else { distance };
             Merge { a: first(join.a), b: first(join.b), height }
         }));
         Ok(Dendrogram::new(n, distinct.len(), merges.collect()))
     }
-}
-
-/// Two clusters that merge and a third: their weights and distances.
-#[derive(Clone, Copy)]
-struct Triple {
-    /// Of the two that merge and of the third.
-    weights: [f64; 3],
-    /// The distances of the two from the third.
-    to: [f64; 2],
-    /// The distance between the two.
-    between: f64,
-}
-
-#[inline(always)]
-fn average(Triple { weights: [a, b, _], to: [x, y], .. }: Triple) -> f64 {
-    (a * x + b * y) / (a + b)
-}
-
-#[inline(always)]
-fn complete(Triple { to: [x, y], .. }: Triple) -> f64 {
-    if x > y { x } else { y }
-}
-
-/// On squared distances.
-#[inline(always)]
-fn ward(Triple { weights: [a, b, c], to: [x, y], between }: Triple) -> f64 {
-    ((a + c) * x + (b + c) * y - c * between) / (a + b + c)
-}
-
-/// The distances of all pairs of clusters, row by row below the diagonal. A cluster that is gone is
-/// infinitely far from all; when half of them are, the others move together.
-struct Distances<F> {
-    values: Vec<f64>,
-    /// The cluster of every row of the triangle, ascending.
-    at: Vec<u32>,
-    /// The row of every cluster.
-    row: Vec<u32>,
-    /// The weight of every row's cluster.
-    weights: Vec<f64>,
-    /// The present clusters, ascending.
-    groups: Vec<u32>,
-    formula: F,
-}
-
-/// Where row `i` of the triangle begins.
-#[inline(always)]
-fn start(i: usize) -> usize {
-    i * i.wrapping_sub(1) / 2
-}
-
-impl<F: Fn(Triple) -> f64> Distances<F> {
-    fn new(distinct: &DistinctRows, squared: bool, formula: F) -> Self {
-        let u = distinct.len();
-        let weights: Vec<f64> = (0..u).map(|u| distinct.rows(u).len() as f64).collect();
-        let mut values = vec![0.0; start(u)];
-        let mut rows = Vec::with_capacity(u);
-        let mut left = &mut values[..];
-        for i in 0..u {
-            let (row, rest) = left.split_at_mut(i);
-            rows.push(row);
-            left = rest;
-        }
-        rows.into_par_iter().enumerate().for_each(|(i, row)| {
-            fill(&distinct.values, i, row);
-            for (distance, w) in row.iter_mut().zip(&weights) {
-                // Ward's distance of two rows is their distance; equal rows weigh as one cluster.
-                *distance = if squared {
-                    2.0 * weights[i] * w / (weights[i] + w) * *distance
-                } else {
-                    distance.sqrt()
-                };
-            }
-        });
-        let all: Vec<u32> = (0..u as u32).collect();
-        Distances { values, at: all.clone(), row: all.clone(), weights, groups: all, formula }
-    }
-
-    /// Moves the rows of present clusters together.
-    fn compact(&mut self) {
-        let present: Vec<usize> =
-            self.groups.iter().map(|&group| self.row[group as usize] as usize).collect();
-        for (new, &old) in present.iter().enumerate() {
-            for (new_other, &old_other) in present[..new].iter().enumerate() {
-                self.values[start(new) + new_other] = self.values[start(old) + old_other];
-            }
-        }
-        self.values.truncate(start(present.len()));
-        self.weights = present.iter().map(|&old| self.weights[old]).collect();
-        self.at = self.groups.clone();
-        for (new, &group) in self.at.iter().enumerate() {
-            self.row[group as usize] = new as u32;
-        }
-    }
-}
-
-/// Squared distances from row `i` to those before it.
-fn fill(points: &Matrix, i: usize, out: &mut [f64]) {
-    let point = points.row(i);
-    vectorised(
-        #[inline(always)]
-        || {
-            for (j, out) in out.iter_mut().enumerate() {
-                *out = crate::base::distance::squared_distance(points.row(j), point);
-            }
-        },
-    );
-}
-
-impl<F: Fn(Triple) -> f64> Store for Distances<F> {
-    fn groups(&self) -> &[u32] {
-        &self.groups
-    }
-
-    fn nearest(&self, a: u32) -> (u32, f64) {
-        let a = self.row[a as usize] as usize;
-        let before = &self.values[start(a)..start(a) + a];
-        let least = least(before);
-        let mut best = (0, f64::INFINITY);
-        if least < f64::INFINITY {
-            best = (before.iter().position(|&x| x == least).expect("one of them"), least);
-        }
-        let mut place = start(a + 1) + a;
-        for other in a + 1..self.at.len() {
-            let distance = self.values[place];
-            if distance < best.1 {
-                best = (other, distance);
-            }
-            place += other;
-        }
-        (self.at[best.0], -best.1)
-    }
-
-    fn merge(&mut self, a: u32, b: u32) {
-        self.groups.retain(|&group| group != b);
-        let (a, b) = (self.row[a as usize] as usize, self.row[b as usize] as usize);
-        let between = self.values[start(b) + a];
-        let (weight_a, weight_b) = (self.weights[a], self.weights[b]);
-        let place = |i: usize, j: usize| if i > j { start(i) + j } else { start(j) + i };
-        for &group in &self.groups {
-            let c = self.row[group as usize] as usize;
-            if c != a {
-                let (to_a, to_b) = (place(a, c), place(b, c));
-                self.values[to_a] = (self.formula)(Triple {
-                    weights: [weight_a, weight_b, self.weights[c]],
-                    to: [self.values[to_a], self.values[to_b]],
-                    between,
-                });
-                self.values[to_b] = f64::INFINITY;
-            }
-        }
-        self.values[place(a, b)] = f64::INFINITY;
-        self.weights[a] += weight_b;
-        if self.groups.len() * 2 < self.at.len() && self.at.len() > 64 {
-            self.compact();
-        }
-    }
-}
-
-/// The least of the numbers, infinity if there are none.
-fn least(values: &[f64]) -> f64 {
-    let mut lanes = [f64::INFINITY; 8];
-    let (whole, rest) = values.as_chunks::<8>();
-    vectorised(
-        #[inline(always)]
-        || {
-            for values in whole {
-                for l in 0..8 {
-                    lanes[l] = if values[l] < lanes[l] { values[l] } else { lanes[l] };
-                }
-            }
-        },
-    );
-    lanes.iter().chain(rest).fold(f64::INFINITY, |a, &b| if b < a { b } else { a })
 }
 
 #[cfg(test)]
@@ -360,6 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::linalg::Matrix;
     use crate::rng::{Rng, Stream};
 
     const BY_CHAIN: [Linkage; 3] = [Linkage::Average, Linkage::Complete, Linkage::Ward];
@@ -401,7 +245,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_chain_is_the_greedy_tree(n in 1usize..26, d in 1usize..4, seed: u64) {
+        fn the_chain_is_the_greedy_tree(n in 1usize..26, few in 1usize..4, many: bool, seed: u64) {
+            // Ward has another way in many columns.
+            let d = if many { MAX_COLUMNS + few } else { few };
             let mut rng = Rng::new(seed, Stream::Data);
             let data = Matrix::from_vec(n, d, (0..n * d).map(|_| rng.normal()).collect());
             for linkage in BY_CHAIN {
@@ -465,10 +311,14 @@ mod tests {
     #[test]
     fn many_rows_pass_through_compaction_and_threads_do_not_show() {
         let mut rng = Rng::new(3, Stream::Data);
-        let data = Matrix::from_vec(500, 2, (0..1000).map(|_| rng.normal()).collect());
-        for linkage in BY_CHAIN {
+        let mut table =
+            |d: usize| Matrix::from_vec(500, d, (0..500 * d).map(|_| rng.normal()).collect());
+        let tables = [table(2), table(MAX_COLUMNS + 1)];
+        for (linkage, data) in
+            BY_CHAIN.iter().flat_map(|&link| tables.iter().map(move |t| (link, t)))
+        {
             let hierarchy = HierarchyParams::new(linkage, 1).check().unwrap();
-            let merges = |threads| hierarchy.merges(&data, &Run::new(0).threads(threads)).unwrap();
+            let merges = |threads| hierarchy.merges(data, &Run::new(0).threads(threads)).unwrap();
             assert_eq!(merges(1), merges(2));
             assert!(merges(1).merges().is_sorted_by_key(|merge| merge.height));
             let labels = merges(1).cut(400).unwrap();
@@ -485,6 +335,13 @@ mod tests {
             let refused = hierarchy.fit(&data, &Run::new(0));
             assert_eq!(refused, Err(Error::TooFewRows { k: 4, distinct: 3 }));
             assert!(hierarchy.fit(&data, &Run::new(0).memory(40)).is_err());
+        }
+        // The distances of all pairs are 36 MB; Ward does without.
+        let (many, run) =
+            (Matrix::from_fn(3000, 2, |i, f| (i * (f + 7)) as f64), Run::new(0).memory(2_000_000));
+        for (linkage, fits) in [(Linkage::Average, false), (Linkage::Ward, true)] {
+            let hierarchy = HierarchyParams::new(linkage, 2).check().unwrap();
+            assert_eq!(hierarchy.fit(&many, &run).is_ok(), fits);
         }
         assert!(HierarchyParams::new(Linkage::Genie { threshold: 2.0 }, 2).check().is_err());
     }

@@ -8,6 +8,8 @@
 //! several points. A distance is a sum over coordinates in their order, in `f64`, without fused
 //! operations: the same bits on every machine and in every search.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::linalg::Matrix;
@@ -22,7 +24,7 @@ pub(super) type Distances = [f64; LEAF];
 const LANES: usize = 4;
 
 /// The largest number of columns for which walking is quicker than looking at all points.
-const MAX_COLUMNS: usize = 15;
+pub(super) const MAX_COLUMNS: usize = 15;
 
 /// Subtrees of fewer leaves are built on one thread.
 const SERIAL: usize = 64;
@@ -49,9 +51,14 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// The places of its leaves, which may go beyond the last point.
+    pub(super) fn places(self) -> Range<usize> {
+        self.first as usize * LEAF..(self.first + self.leaves) as usize * LEAF
+    }
+
     /// Both halves; a leaf has none.
     #[inline(always)]
-    fn children(self) -> Option<(Node, Node)> {
+    pub(super) fn children(self) -> Option<(Node, Node)> {
         let left = self.leaves / 2;
         let (index, first) = (self.index, self.first);
         (left > 0).then(|| {
@@ -65,11 +72,9 @@ impl Node {
 
 /// What a search makes of the tree.
 pub(super) trait Visitor {
-    /// Nodes farther than this, squared, are passed over. It may fall during the walk.
-    fn reach(&self) -> f64;
-
-    /// Whether nothing in the node matters.
-    fn skips(&self, node: Node) -> bool;
+    /// Whether something in the node may matter, whose points are at least `gap` away, squared. What is too
+    /// far once stays so.
+    fn enters(&self, node: Node, gap: f64) -> bool;
 
     /// Hears the squared distances to the points of a leaf, the first of which is at `place`.
     fn leaf(&mut self, place: usize, distances: &Distances);
@@ -103,6 +108,11 @@ impl KdTree {
             }
         });
         tree
+    }
+
+    /// The number of coordinates.
+    pub(super) fn ncols(&self) -> usize {
+        self.d
     }
 
     /// The number of points.
@@ -140,7 +150,7 @@ impl KdTree {
     /// both children's.
     pub(super) fn of_nodes<V: Copy + Default>(
         &self,
-        leaf: impl Fn(std::ops::Range<usize>) -> V,
+        leaf: impl Fn(Range<usize>) -> V,
         join: impl Fn(V, V) -> V,
     ) -> Vec<V> {
         let mut all = vec![V::default(); 2 * self.n_leaves() - 1];
@@ -148,8 +158,8 @@ impl KdTree {
         while let Some((node, seen)) = path.pop() {
             match node.children() {
                 None => {
-                    let start = node.first as usize * LEAF;
-                    all[node.index as usize] = leaf(start..(start + LEAF).min(self.len()));
+                    let Range { start, end } = node.places();
+                    all[node.index as usize] = leaf(start..end.min(self.len()));
                 }
                 Some((a, b)) if seen => {
                     all[node.index as usize] = join(all[a.index as usize], all[b.index as usize]);
@@ -169,6 +179,39 @@ impl KdTree {
         }
     }
 
+    /// Puts a point at `place`, infinitely far away if there is to be none, and fits the boxes around it.
+    pub(super) fn put(&mut self, place: usize, point: &[f64]) {
+        let (leaf, d, side) = (place / LEAF * LEAF * self.d, self.d, self.room().len());
+        for (f, &x) in point[..d].iter().enumerate() {
+            self.values[leaf + f * LEAF + place % LEAF] = x;
+        }
+        let corner = |node: Node, f: usize| 2 * side * node.index as usize + f;
+        for node in self.path(place).into_iter().rev() {
+            let boxes = self.boxes.as_flattened_mut();
+            for f in 0..d {
+                let own = corner(node, f);
+                (boxes[own], boxes[own + side]) = if let Some((a, b)) = node.children() {
+                    let [a, b] = [a, b].map(|child| corner(child, f));
+                    (boxes[a].min(boxes[b]), boxes[a + side].max(boxes[b + side]))
+                } else {
+                    let all = &self.values[leaf + f * LEAF..][..LEAF];
+                    let high = all.iter().filter(|x| x.is_finite());
+                    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+                    (least, high.copied().fold(f64::NEG_INFINITY, f64::max))
+                };
+            }
+        }
+    }
+
+    /// The nodes that hold `place`, the root first.
+    pub(super) fn path(&self, place: usize) -> Vec<Node> {
+        let mut path = vec![self.root()];
+        while let Some((a, b)) = path[path.len() - 1].children() {
+            path.push(if place < b.places().start { a } else { b });
+        }
+        path
+    }
+
     /// Room for a point, all zeros.
     pub(super) fn room(&self) -> Vec<f64> {
         vec![0.0; self.d.next_multiple_of(LANES)]
@@ -182,7 +225,7 @@ impl KdTree {
         let mut path = [(Node::default(), 0.0); 40];
         let mut depth = 0;
         let mut node = self.root();
-        if visitor.skips(node) || self.gap(node, point) > visitor.reach() {
+        if !visitor.enters(node, self.gap(node, point)) {
             return;
         }
         loop {
@@ -190,9 +233,8 @@ impl KdTree {
                 let (to_a, to_b) = (self.gap(a, point), self.gap(b, point));
                 let (near, to_near, far, to_far) =
                     if to_a <= to_b { (a, to_a, b, to_b) } else { (b, to_b, a, to_a) };
-                let reach = visitor.reach();
-                let enters_far = to_far <= reach && !visitor.skips(far);
-                if to_near <= reach && !visitor.skips(near) {
+                let enters_far = visitor.enters(far, to_far);
+                if visitor.enters(near, to_near) {
                     if enters_far {
                         path[depth] = (far, to_far);
                         depth += 1;
@@ -214,7 +256,7 @@ impl KdTree {
                 }
                 depth -= 1;
                 let (next, gap) = path[depth];
-                if gap <= visitor.reach() {
+                if visitor.enters(next, gap) {
                     node = next;
                     break;
                 }
@@ -321,11 +363,8 @@ mod tests {
     }
 
     impl Visitor for All<'_> {
-        fn reach(&self) -> f64 {
-            self.reach
-        }
-        fn skips(&self, _: Node) -> bool {
-            false
+        fn enters(&self, _: Node, gap: f64) -> bool {
+            gap <= self.reach
         }
         fn leaf(&mut self, place: usize, distances: &Distances) {
             for (l, &distance) in distances.iter().enumerate() {

@@ -43,11 +43,11 @@ pub(crate) struct Join {
 
 /// Where the chain gets similarities of groups from.
 pub(crate) trait Store {
-    /// The present groups' first items, ascending.
-    fn groups(&self) -> &[u32];
+    /// How many items there are; at first each is a group.
+    fn items(&self) -> usize;
 
     /// The group most similar to `a`, the first of equals, and the similarity. There is another.
-    fn nearest(&self, a: u32) -> (u32, f64);
+    fn nearest(&mut self, a: u32) -> (u32, f64);
 
     /// Merges group `b` into group `a`; `a < b`.
     fn merge(&mut self, a: u32, b: u32);
@@ -59,15 +59,16 @@ pub(crate) trait Store {
 ///
 /// At most $3u$ calls of [`Store::nearest`] and $u - 1$ of [`Store::merge`].
 pub(crate) fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
-    let u = store.groups().len();
+    let u = store.items();
     let mut joins = Vec::with_capacity(u.saturating_sub(1));
     let mut chain: Vec<u32> = Vec::new();
     let mut on_chain = vec![false; u];
     while joins.len() + 1 < u {
         run.check()?;
         if chain.is_empty() {
-            chain.push(store.groups()[0]);
-            on_chain[chain[0] as usize] = true;
+            // The group of the first item is always there.
+            chain.push(0);
+            on_chain[0] = true;
         }
         let tip = *chain.last().expect("just filled");
         let (next, similarity) = store.nearest(tip);
@@ -194,11 +195,11 @@ impl Dense {
 }
 
 impl Store for Dense {
-    fn groups(&self) -> &[u32] {
-        &self.groups
+    fn items(&self) -> usize {
+        self.mass.len()
     }
 
-    fn nearest(&self, a: u32) -> (u32, f64) {
+    fn nearest(&mut self, a: u32) -> (u32, f64) {
         let row = self.values.row(a as usize);
         let mass = self.mass[a as usize];
         tally(self.groups.len());
@@ -340,11 +341,11 @@ impl Factored {
 }
 
 impl Store for Factored {
-    fn groups(&self) -> &[u32] {
-        &self.groups
+    fn items(&self) -> usize {
+        self.column.len()
     }
 
-    fn nearest(&self, a: u32) -> (u32, f64) {
+    fn nearest(&mut self, a: u32) -> (u32, f64) {
         let columns = self.at.len();
         let work = columns * self.support[a as usize].len();
         let blocks = columns.div_ceil(BLOCK);
@@ -399,11 +400,11 @@ mod tests {
     struct Round(Vec<u32>);
 
     impl Store for Round {
-        fn groups(&self) -> &[u32] {
-            &self.0
+        fn items(&self) -> usize {
+            self.0.len()
         }
 
-        fn nearest(&self, a: u32) -> (u32, f64) {
+        fn nearest(&mut self, a: u32) -> (u32, f64) {
             let place = self.0.iter().position(|&group| group == a).expect("a present group");
             (self.0[(place + 1) % self.0.len()], 0.5)
         }

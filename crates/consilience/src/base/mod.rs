@@ -9,6 +9,7 @@ pub(crate) mod correlation;
 mod dendrogram;
 mod density;
 mod distance;
+mod distances;
 mod distinct_rows;
 mod exact_sum;
 mod fuzzy_kmeans;
@@ -33,6 +34,7 @@ mod start;
 mod stats;
 mod table;
 mod uspec;
+mod ward;
 
 pub(crate) use components::principal_components;
 pub use dendrogram::{Dendrogram, Merge};

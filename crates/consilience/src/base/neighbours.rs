@@ -235,15 +235,17 @@ struct Nearest<'a> {
     found: Vec<(f64, u32)>,
 }
 
-impl Visitor for Nearest<'_> {
+impl Nearest<'_> {
     #[inline(always)]
     fn reach(&self) -> f64 {
         if self.found.len() < self.k { f64::INFINITY } else { self.found[self.k - 1].0 }
     }
+}
 
+impl Visitor for Nearest<'_> {
     #[inline(always)]
-    fn skips(&self, _: Node) -> bool {
-        false
+    fn enters(&self, _: Node, gap: f64) -> bool {
+        gap <= self.reach()
     }
 
     #[inline(always)]

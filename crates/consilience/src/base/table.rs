@@ -118,7 +118,10 @@ pub(super) fn unusable_value(row: usize, column: usize, value: f64) -> Error {
         what: "the data".to_owned(),
         row,
         column: Some(column.to_string()),
-        problem: format!("a feature must be a number of magnitude at most 1e150, got {value:e}"),
+        problem: format!(
+            "a feature must be a number of magnitude at most 1e150, got {value:e}{}",
+            if value.is_nan() { ": fill in missing values, or leave the row out" } else { "" }
+        ),
     }
 }
 
@@ -165,6 +168,7 @@ mod tests {
             let values = [0.0, 1.0, 2.0, 3.0, bad, 5.0];
             let refusal = Table::new(2, 3, &values).check().unwrap_err().to_string();
             assert!(refusal.starts_with("the data, row 1, column `1`: "), "{refusal}");
+            assert_eq!(refusal.contains("fill in missing values"), bad.is_nan(), "{refusal}");
         }
         assert!(Table::new(1, 2, &[0.0f32, f32::NAN]).check().is_err());
     }

@@ -164,17 +164,20 @@ struct Look<'a> {
     found: Known,
 }
 
-impl Visitor for Look<'_> {
+impl Look<'_> {
     #[inline(always)]
     fn reach(&self) -> f64 {
         self.found.link.square
     }
+}
 
+impl Visitor for Look<'_> {
     #[inline(always)]
-    fn skips(&self, node: Node) -> bool {
+    fn enters(&self, node: Node, gap: f64) -> bool {
         let node = node.index as usize;
-        self.round.of_node[node] == self.part
-            || self.round.core.is_some_and(|core| core.of_node[node] > self.reach())
+        gap <= self.reach()
+            && self.round.of_node[node] != self.part
+            && self.round.core.is_none_or(|core| core.of_node[node] <= self.reach())
     }
 
     #[inline(always)]
