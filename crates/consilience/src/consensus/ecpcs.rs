@@ -28,14 +28,14 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r^2 + t K^3 + u^2 K)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is
+//! Time $O(u r^2 + K^3 + u^2 K)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is
 //! small, in time $O(u^2 r)$.
 
 use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
 use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
-use crate::ensemble::{MISSING, Profiles};
+use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::linalg::{Matrix, eigen};
 use crate::run::Run;
@@ -50,7 +50,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("an absent label is near to none"),
     offers: Offers::TREE,
-    time: "O(u^2 K + t K^3)",
+    time: "O(u^2 K + K^3)",
     memory: "O(K^2 + u K)",
     ..EcpcsHc::DECLARED
 };
@@ -109,15 +109,16 @@ impl<'a> Nearness<'a> {
 
     /// Writes $b_{st}$ for all $t$.
     fn row(&self, s: usize, out: &mut [f64]) {
-        let r = self.profiles.n_members();
-        let (mut own, mut other) = (vec![MISSING; r], vec![MISSING; r]);
-        self.profiles.clusters_into(s, &mut own);
-        for (t, out) in out.iter_mut().enumerate() {
-            self.profiles.clusters_into(t, &mut other);
-            let both = own.iter().zip(&other).filter(|(a, b)| **a != MISSING && **b != MISSING);
-            let near = both.map(|(&a, &b)| self.z[(a as usize, b as usize)]);
-            *out = near.sum::<f64>() / r as f64;
-        }
+        let r = self.profiles.n_members() as f64;
+        // What each cluster is to the one of its member that `s` is in: looked up once, added up for all.
+        let mut near = vec![0.0; self.profiles.n_clusters()];
+        self.profiles.for_each_entry(s, |h, own, _| {
+            let clusters = self.profiles.members()[h].clusters.clone();
+            near[clusters.clone()].copy_from_slice(&self.z.row(own)[clusters]);
+        });
+        self.profiles.for_each_row(0..out.len(), |t, clusters| {
+            out[t] = clusters.iter().map(|&c| near[c as usize]).sum::<f64>() / r;
+        });
     }
 
     /// The vector of profile `s`, of which $b$ is the inner product.
