@@ -9,7 +9,7 @@ use crate::consensus::{
     robust_clusters, sa, scec, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::{Asked, Error, Result};
 use crate::run::Run;
 
 /// What a method's declaration gives: which method it is, and parameters that can be checked.
@@ -252,12 +252,18 @@ impl MethodInfo {
         match (self.chooses_k, k) {
             (_, Some(0)) => Err(Error::parameter("k", "at least 1", 0)),
             (ChoosesK::Never, None) => Err(Error::NeedsK { method: self.name }),
-            (ChoosesK::Always, Some(k)) => Err(Error::parameter(
-                "k",
-                format!("left out: `{}` finds the number of clusters by itself", self.name),
-                k,
-            )),
+            (ChoosesK::Always, Some(_)) => Err(self.is_not_told()),
             _ => (self.build)(k, settings),
         }
+    }
+
+    /// The refusal of a number of clusters, with the method to take instead that is most like this one.
+    pub(crate) fn is_not_told(&self) -> Error {
+        let able = match self.name {
+            "best-member" => anmi_greedy::INFO.name,
+            "bagclust" | "relabel-vote" => voting_merging::INFO.name,
+            _ => lwea::INFO.name,
+        };
+        Error::Beyond { method: self.name, asked: Asked::Clusters, able: able.to_owned() }
     }
 }
