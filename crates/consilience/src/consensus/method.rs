@@ -4,9 +4,9 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::params::ParameterInfo;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    anmi_greedy, bce, best_member, cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
+    anmi_greedy, bce, best_member, cspa, ea, ec_cms, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
     local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, ptgp, qmi, rce, relabel_vote, rmsc,
-    robust_clusters, sa, scec, sec, voting, voting_merging, wct, wmi,
+    robust_clusters, sa, scec, sdgca, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Asked, Error, Result};
@@ -188,6 +188,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
+    &ec_cms::INFO,
     &ecpcs::INFO,
     &ecpcs_mc::INFO,
     &gwca::INFO,
@@ -211,6 +212,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &robust_clusters::INFO,
     &sa::INFO,
     &scec::INFO,
+    &sdgca::INFO,
     &sec::INFO,
     &voting::INFO,
     &voting_merging::INFO,
