@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test wheel examples doc browser-test bench bench-kernels accuracy reproduce reproduce-quick deny clean
+.PHONY: demo test needs lint rust-test python-test wheel examples doc browser-test bench bench-kernels accuracy labels reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -86,6 +86,8 @@ bench: wheel
 	$(CARGO) build --release --package consilience-drivers
 	test -d $(BENCH_HOME)/venv || $(PYTHON) -m venv $(BENCH_HOME)/venv
 	$(BENCH_HOME)/venv/bin/pip install --quiet --requirement benches/peers/requirements.txt
+	# The versions that it asks for are too old to stand beside the others.
+	$(BENCH_HOME)/venv/bin/pip install --quiet --no-deps ensembleclustering
 	$(BENCH_HOME)/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
 	KMEANS_TIME=$(TARGET)/release/kmeans_time TREES_TIME=$(TARGET)/release/trees_time \
 	    $(BENCH_HOME)/venv/bin/python benches/peers/run.py $(BENCH) --output $(BENCH_HOME)/bench.json
@@ -103,6 +105,15 @@ accuracy: wheel
 	$(ACCURACY_HOME)/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
 	$(ACCURACY_HOME)/venv/bin/python benches/accuracy/run.py $(if $(QUICK),--quick) --again ours --data $(DATA) \
 	    --output $(ACCURACY_HOME)/accuracy.json
+
+## All methods beside `auto` on labels alone, members of the labelled sets in DATA; METHODS="NAME ..." for some.
+METHODS ?=
+labels:
+	$(CARGO) build --release --package consilience-cli
+	test -d $(ACCURACY_HOME)/venv || $(PYTHON) -m venv $(ACCURACY_HOME)/venv
+	$(ACCURACY_HOME)/venv/bin/pip install --quiet --requirement benches/accuracy/requirements.txt
+	$(ACCURACY_HOME)/venv/bin/python benches/accuracy/labels.py $(METHODS) --program $(TARGET)/release/consilience \
+	    --data $(DATA) --output $(ACCURACY_HOME)/labels.json
 
 ## The papers' experiments, all of them (hours); DATA is the folder with their data sets.
 DATA ?= data

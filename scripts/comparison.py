@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
-"""The comparison of methods in docs/comparison.md.
+"""The trials of numbers of clusters and of confidences in docs/comparison.md; `make labels` compares the methods.
 
-    scripts/comparison.py methods --data DIR [--program consilience] [--draws 20] [SET ...]
     scripts/comparison.py number  --data DIR [--program consilience] [SET ...]
     scripts/comparison.py trials  [--program consilience] [--seeds 20]
     scripts/comparison.py confidence --data DIR [--program consilience] [--draws 20] [SET ...]
 
-`methods`: a pool of 100 k-means members of 2 to sqrt(n) clusters, 10 drawn at a time, rows shuffled, the
-true number of clusters given; NMI and ARI of every method, of `auto` and of the members.
 `number`: `--k auto` on default ensembles of 50 members, beside single rules.
 `trials`: uniform noise, one Gaussian cloud, and separated clusters.
 `confidence`: whether halves of the members are sure of the same objects as all of them, and whether
@@ -22,7 +19,6 @@ import json
 import math
 import random
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -30,10 +26,6 @@ SETS = [
     "iris", "wine", "glass", "ionosphere", "wbc", "image_train", "jaffe", "yale",
     "opt_first100_per_digit", "ptest_first100_per_digit", "ptrain_first100_per_digit", "semeion",
 ]
-FAST = (
-    "best-member,cspa,ea-al,ea-cl,ea-sl,ea-wl,ecpcs-hc,ecpcs-mc,hbgf,kcc,lwea,lwgp,mcla,pta,ptgp,sa,"
-    "scec,sec,wct"
-)
 
 
 def run(program, *arguments):
@@ -41,11 +33,6 @@ def run(program, *arguments):
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, arguments))}: {done.stderr.strip()}")
     return done.stdout
-
-
-def known_methods(program, wanted):
-    names = {row["name"] for row in json.loads(run(program, "methods", "--json"))["methods"]}
-    return [name for name in wanted.split(",") if name in names]
 
 
 def read(path):
@@ -69,70 +56,9 @@ def shuffled(data, name, folder):
     return table, [row[-1] for row in rows]
 
 
-def scores(program, labels, truth):
-    told = json.loads(run(program, "score", labels, "--truth", truth, "--id", "id", "--json"))
-    return {row["clustering"]: (row["nmi"], row["ari"]) for row in told["scores"]}
-
-
 def mean(values):
     values = list(values)
     return sum(values) / len(values) if values else math.nan
-
-
-def methods(options):
-    program = options.program
-    names = options.methods.split(",") if options.methods else known_methods(program, FAST)
-    saved = Path(options.save) if options.save else None
-    table = json.loads(saved.read_text()) if saved and saved.exists() else {}
-    for name in options.sets or SETS:
-        if name in table:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            features, classes = shuffled(options.data, name, folder)
-            k, n = len(set(classes)), len(classes)
-            pool = folder / "pool.csv"
-            run(program, "generate", "--force", features, "--drop", "label", "--size", 100, "--as-features",
-                "--base-k", f"2..{math.isqrt(n)}", "-o", pool)
-            with open(pool, newline="") as file:
-                header, *rows = list(csv.reader(file))
-            first = 1 if header[0] == "id" else 0
-            write(folder / "truth.csv", ["id", "class"], enumerate(classes))
-            found = {}
-            for draw in range(options.draws):
-                columns = random.Random(f"{name} {draw}").sample(range(first, len(header)), 10)
-                members = folder / "members.csv"
-                write(members, ["id", *(header[c] for c in columns)],
-                      ([i, *(row[c] for c in columns)] for i, row in enumerate(rows)))
-                common = (members, "--id", "id", "--k", k, "--seed", draw)
-                everyone = folder / "all.csv"
-                run(program, "combine", "--force", *common, "--method", ",".join(names), "--all-labels",
-                    everyone, "-o", folder / "best.csv")
-                for method, score in scores(program, everyone, folder / "truth.csv").items():
-                    found.setdefault(method, []).append(score)
-                run(program, "combine", "--force", *common, "-o", folder / "auto.csv")
-                auto = scores(program, folder / "auto.csv", folder / "truth.csv")
-                found.setdefault("auto", []).append(next(iter(auto.values())))
-                own = scores(program, members, folder / "truth.csv").values()
-                found.setdefault("members", []).append(
-                    (mean(s[0] for s in own), mean(s[1] for s in own)))
-            table[name] = {m: (mean(s[0] for s in all_), mean(s[1] for s in all_))
-                           for m, all_ in found.items()}
-            if saved:
-                saved.write_text(json.dumps(table))
-            best = max((v[0], m) for m, v in table[name].items())
-            print(f"{name}: best {best[1]} {best[0]:.3f}", file=sys.stderr, flush=True)
-    columns = sorted({m for row in table.values() for m in row})
-    for at, measure in enumerate(["NMI", "ARI"]):
-        print(f"\n{measure}\n\n| method | " + " | ".join(table) + " | mean |")
-        print("|---|" + "---|" * (len(table) + 1))
-        rows = []
-        for method in columns:
-            values = [table[name].get(method, (math.nan, math.nan))[at] for name in table]
-            rows.append((mean(values), method, values))
-        for average, method, values in sorted(rows, key=lambda row: -row[0] if row[0] == row[0] else 9):
-            cells = " | ".join("" if math.isnan(v) else f"{v:.3f}" for v in values)
-            print(f"| {method} | {cells} | {average:.3f} |")
 
 
 def rule(criteria, name):
@@ -289,17 +215,15 @@ def confidence(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["methods", "number", "trials", "confidence"])
+    parser.add_argument("what", choices=["number", "trials", "confidence"])
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--data")
     parser.add_argument("--program", default="consilience")
-    parser.add_argument("--methods", help="names with commas between")
-    parser.add_argument("--save", help="a file that keeps finished sets, to go on from")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=2)
     options = parser.parse_intermixed_args()
-    {"methods": methods, "number": number, "trials": trials, "confidence": confidence}[options.what](options)
+    {"number": number, "trials": trials, "confidence": confidence}[options.what](options)
 
 
 if __name__ == "__main__":

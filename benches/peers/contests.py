@@ -343,6 +343,72 @@ def genie_single_link(k: int) -> Callable[[Data], float]:
     return work
 
 
+def kmeans_labels(n: int, r: int, k: int, seeds: int) -> Callable[[], Data]:
+    """Ensembles of r k-means members with k / 2 to 2 k clusters, of k clouds in the plane; one of each seed."""
+
+    def make() -> Data:
+        from sklearn.cluster import KMeans
+        from sklearn.datasets import make_blobs
+
+        drawn = []
+        for seed in range(seeds):
+            points, _ = make_blobs(n, 2, centers=k, random_state=seed)
+            rng = np.random.default_rng(seed)
+            fits = (
+                KMeans(rng.integers(k // 2, 2 * k + 1), init="random", n_init=1, max_iter=100, random_state=int(rng.integers(1 << 31)))
+                for _ in range(r)
+            )
+            drawn.append([fit.fit_predict(points) for fit in fits])
+        return {"ensembles": np.array(drawn, dtype=np.int32)}
+
+    return make
+
+
+def mean_anmi(cluster: Callable[[np.ndarray, int], Any]) -> Callable[[Data], float]:
+    """The agreement with the members, averaged over all ensembles; `cluster` gets the members and a seed."""
+
+    def work(data: Data) -> float:
+        import time
+
+        from sklearn.metrics import normalized_mutual_info_score
+
+        begin = time.perf_counter()
+        found = [cluster(members, seed) for seed, members in enumerate(data["ensembles"])]
+        data["seconds"] = time.perf_counter() - begin
+        return float(np.mean([
+            normalized_mutual_info_score(member, labels, average_method="geometric")
+            for labels, members in zip(found, data["ensembles"], strict=True) for member in members
+        ]))  # fmt: skip
+
+    return work
+
+
+def our_hgpa(k: int) -> Callable[[np.ndarray, int], Any]:
+    def cluster(members: np.ndarray, seed: int) -> Any:
+        import consilience as co
+
+        return co.consensus(members.T, method="hgpa", n_clusters=k, random_state=seed, n_jobs=2).labels_
+
+    return cluster
+
+
+def kahypar_hgpa(k: int) -> Callable[[np.ndarray, int], Any]:
+    def cluster(members: np.ndarray, seed: int) -> Any:
+        from ensembleclustering.ClusterEnsembles import hgpa
+
+        return hgpa(members, k, seed)
+
+    return cluster
+
+
+def hgpa(n: int) -> Contest:
+    return Contest(
+        f"hgpa-{n // 1000}k", kmeans_labels(n, 20, 10, 6),
+        {"ours": mean_anmi(our_hgpa(10)), "ensembleclustering": mean_anmi(kahypar_hgpa(10))},
+        quality="ANMI", repeats=2, notes=f"hypergraph partitions of 6 ensembles, {n} x 20 labels, k 10",
+    )
+
+
 def polars_groups(data: Data) -> float:
     import polars
 
@@ -464,6 +530,8 @@ ALL = [
         {"ours": ours("ea-sl", 8), "genieclust": genie_single_link(8)}, quality="ARI",
         notes="evidence accumulation, single link, 10000 x 20 labels",
     ),
+    hgpa(2_000),
+    hgpa(10_000),
     Contest(
         "monti", clouds(1_000, 10, 4, 1.5),
         {

@@ -172,7 +172,7 @@ pub enum Error {
         method: &'static str,
         /// What it does not do.
         asked: Asked,
-        /// The methods that do.
+        /// The methods that do; of those that are told the number of clusters, the one that is most like it.
         able: String,
     },
 
@@ -288,16 +288,19 @@ impl Error {
 
 /// A method does not do what is asked, called `option` here; those in `able` do.
 fn beyond(method: &str, asked: Asked, option: &str, able: &str) -> String {
-    let (not, others) = match asked {
-        Asked::Clusters => ("finds the number of clusters by itself", "accepts it"),
-        Asked::Start => ("does not start from a clustering", "does"),
-        _ => {
-            return format!(
-                "method `{method}` has nothing for {option}: leave it out, or take a method that has: {able}"
-            );
-        }
-    };
-    format!("method `{method}` {not}: leave {option} out, or take a method that {others}: {able}")
+    match asked {
+        Asked::Clusters => format!(
+            "method `{method}` finds the number of clusters by itself: leave {option} out to take as many as it \
+             finds, or take `{able}`, which is like it and makes as many as you say; `auto` does, too"
+        ),
+        Asked::Start => format!(
+            "method `{method}` does not start from a clustering: leave {option} out, or take a method that \
+             does: {able}"
+        ),
+        _ => format!(
+            "method `{method}` has nothing for {option}: leave it out, or take a method that has: {able}"
+        ),
+    }
 }
 
 /// `1536` → `"1.5 KiB"`.

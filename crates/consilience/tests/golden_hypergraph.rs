@@ -33,10 +33,10 @@ fn most_cuts_are_as_small_as_those_of_another_partitioner() {
         };
         let (cut, theirs) = (told("cut"), case["cut"].as_f64().unwrap());
         assert!(told("imbalance") <= 1.05 + 1e-9, "case {i}");
-        // Many starts and stronger refinement find 0.043 where ours finds 0.163 (case 5).
-        assert!(cut <= theirs + 0.125, "case {i}: {cut} against {theirs}");
+        // The best of ten runs finds 0.0338 where ours finds 0.0387 (case 7).
+        assert!(cut <= theirs + 0.005, "case {i}: {cut} against {theirs}");
         // Edge weights are kept to six digits.
         equal += usize::from(cut <= theirs + 1e-5);
     }
-    assert!(equal >= 6, "{equal} of {}", cases.len());
+    assert!(equal >= 7, "{equal} of {}", cases.len());
 }

@@ -74,7 +74,9 @@ const CASES: &[(&str, i32, &[&str])] = &[
     ("combine labels.csv --method scec,scec --k 2", 2, &["`scec` twice"]),
     ("combine labels.csv --method all --k 2 --set a=1", 2, &["--set", "one method"]),
     ("combine labels.csv --k 2 --all-labels a.csv", 2, &["--all-labels", "--method all"]),
-    ("combine labels.csv --method voting --k 2", 2, &["`voting` finds", "leave --k out", "scec"]),
+    ("combine labels.csv --method voting --k 2", 2, &["`voting` finds", "leave --k out", "`lwea`"]),
+    ("combine labels.csv --method best-member --k 2", 2, &["leave --k out", "`anmi-greedy`"]),
+    ("combine labels.csv --method relabel-vote --k 2", 2, &["leave --k out", "`voting-merging`"]),
     ("combine labels.csv --method scce --k 2", 2, &["no method `scce`", "did you mean `scec`?"]),
     (
         "combine labels.csv --method voting --set treshold=0.6",

@@ -24,5 +24,5 @@ pub use parts::products_of_parts_into;
 pub use product::{mirror_lower, product, product_into, subtract_product, symmetric_product_into};
 pub use shrink::shrink_singular_values;
 pub use simplex::{minimise_on_simplex, project_to_simplex};
-pub use trajectories::trajectory_cosines;
+pub use trajectories::{symmetric_trajectory_cosines, trajectory_cosines};
 pub use xlogx::{XLogXTable, xlogx};

@@ -4,6 +4,7 @@
 // that `pulp::Arch::dispatch` runs.
 #![allow(clippy::inline_always)]
 
+pub(crate) mod bilinear_link;
 mod components;
 pub(crate) mod correlation;
 mod dendrogram;

@@ -15,9 +15,8 @@
 //!
 //! # On profiles
 //!
-//! $z$ is a matrix of cosines, $z = L L^T$ within each member, so $b_{ij}$ is an inner product of
-//! rows of $L$ and average link runs on group sums. $b_{ij} \le b_{ii}$, so equal objects merge first
-//! and the tree of profiles is that of objects.
+//! $b_{ij}$ is a bilinear form of rows of $H$, so average link runs on sums over groups. $b_{ij} \le b_{ii} = 1$,
+//! so equal objects merge first and the tree of profiles is that of objects.
 //!
 //! # Where we depart from the paper
 //!
@@ -28,16 +27,17 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r^2 + t K^3 + u^2 K)$, memory $O(K^2 + u K)$; a $u \times u$ table is used where that is
-//! small, in time $O(u^2 r)$.
+//! Time $O(u r^2 + K^3 + u^2 r)$, memory $O(K^2 + u r)$; a $u \times u$ table is used where that is small.
 
+use crate::base::bilinear_link::Bilinear;
+use crate::base::linkage::chain;
 use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{at_least, params};
-use crate::consensus::tree::{average_link, average_link_cost, cut_tree};
-use crate::ensemble::{MISSING, Profiles};
+use crate::consensus::tree::{DENSE_UP_TO, average_link_of_table, cut_tree, table_cost};
+use crate::ensemble::Profiles;
 use crate::error::Result;
-use crate::linalg::{Matrix, eigen};
+use crate::linalg::Matrix;
 use crate::run::Run;
 
 /// What there is to know about enhanced co-association with average link.
@@ -50,8 +50,8 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some("an absent label is near to none"),
     offers: Offers::TREE,
-    time: "O(u^2 K + t K^3)",
-    memory: "O(K^2 + u K)",
+    time: "O(u^2 r + K^3)",
+    memory: "O(K^2 + u r)",
     ..EcpcsHc::DECLARED
 };
 
@@ -67,19 +67,22 @@ params! {
 impl ConsensusMethod for EcpcsHc {
     fn cost(&self, shape: &Shape) -> u64 {
         let square = 8 * (shape.total_clusters as u64).pow(2);
-        (6 * square).max(square + average_link_cost(shape, shape.total_clusters))
+        let vectors = 32 * (shape.u * (shape.r + 4)) as u64;
+        let link = if shape.u <= DENSE_UP_TO { table_cost(shape) } else { vectors };
+        (6 * square).max(square + link)
     }
 
     fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("walks among clusters", 0, None)?;
         let nearness = Nearness::new(profiles, self.steps, run)?;
-        let joins = average_link(
-            profiles.weights(),
-            |s, out| nearness.row(s, out),
-            profiles.n_clusters(),
-            |s| nearness.entries(s),
-            run,
-        )?;
+        let weights = profiles.weights();
+        let joins = if profiles.len() <= DENSE_UP_TO {
+            average_link_of_table(weights, |s, out| nearness.row(s, out), run)?
+        } else {
+            let clusters = |s: usize| nearness.clusters(s);
+            let form = |c: u32| nearness.near(c as usize);
+            chain(Bilinear::new(weights, profiles.n_clusters(), clusters, form), run)?
+        };
         Ok(cut_tree(profiles.len(), &joins, self.k, run))
     }
 }
@@ -89,47 +92,45 @@ struct Nearness<'a> {
     profiles: &'a Profiles,
     /// $z$ of all clusters.
     z: Matrix,
-    /// Of every member $L$, one row a cluster of its own.
-    factors: Vec<Matrix>,
+    /// The member of every cluster.
+    member: Vec<usize>,
 }
 
 impl<'a> Nearness<'a> {
     fn new(profiles: &'a Profiles, steps: usize, run: &Run) -> Result<Self> {
         let z = profiles.walks_of_clusters(steps, run)?;
-        let mut factors = Vec::with_capacity(profiles.n_members());
-        for member in profiles.members() {
-            let (first, k) = (member.clusters.start, member.n_clusters());
-            let block = Matrix::from_fn(k, k, |a, b| z[(first + a, first + b)]);
-            let found = eigen(block, <[f64]>::len, run)?;
-            let root = |j: usize| found.values[j].max(0.0).sqrt();
-            factors.push(Matrix::from_fn(k, k, |a, j| root(j) * found.vectors[(j, a)]));
-        }
-        Ok(Nearness { profiles, z, factors })
+        let members = profiles.members().iter().enumerate();
+        let member =
+            members.flat_map(|(h, own)| std::iter::repeat_n(h, own.n_clusters())).collect();
+        Ok(Nearness { profiles, z, member })
+    }
+
+    /// Where the clusters of the member of `c` begin, and how near they are to `c`.
+    fn near(&self, c: usize) -> (usize, &[f64]) {
+        let own = self.profiles.members()[self.member[c]].clusters.clone();
+        (own.start, &self.z.row(c)[own])
     }
 
     /// Writes $b_{st}$ for all $t$.
     fn row(&self, s: usize, out: &mut [f64]) {
-        let r = self.profiles.n_members();
-        let (mut own, mut other) = (vec![MISSING; r], vec![MISSING; r]);
-        self.profiles.clusters_into(s, &mut own);
-        for (t, out) in out.iter_mut().enumerate() {
-            self.profiles.clusters_into(t, &mut other);
-            let both = own.iter().zip(&other).filter(|(a, b)| **a != MISSING && **b != MISSING);
-            let near = both.map(|(&a, &b)| self.z[(a as usize, b as usize)]);
-            *out = near.sum::<f64>() / r as f64;
-        }
+        let r = self.profiles.n_members() as f64;
+        // What each cluster is to the one of its member that `s` is in: looked up once, added up for all.
+        let mut near = vec![0.0; self.profiles.n_clusters()];
+        self.profiles.for_each_entry(s, |_, c, _| {
+            let (first, row) = self.near(c);
+            near[first..][..row.len()].copy_from_slice(row);
+        });
+        self.profiles.for_each_row(0..out.len(), |t, clusters| {
+            out[t] = clusters.iter().map(|&c| near[c as usize]).sum::<f64>() / r;
+        });
     }
 
-    /// The vector of profile `s`, of which $b$ is the inner product.
-    fn entries(&self, s: usize) -> Vec<(u32, f64)> {
-        let scale = (self.profiles.n_members() as f64).sqrt();
-        let mut entries = Vec::new();
-        self.profiles.for_each_entry(s, |h, c, _| {
-            let first = self.profiles.members()[h].clusters.start;
-            let row = self.factors[h].row(c - first).iter().enumerate();
-            entries.extend(row.map(|(j, x)| ((first + j) as u32, x / scale)));
-        });
-        entries
+    /// The clusters of profile `s`, each with the root of its share in $b$.
+    fn clusters(&self, s: usize) -> Vec<(u32, f64)> {
+        let share = 1.0 / (self.profiles.n_members() as f64).sqrt();
+        let mut clusters = Vec::new();
+        self.profiles.for_each_entry(s, |_, c, _| clusters.push((c as u32, share)));
+        clusters
     }
 }
 
@@ -142,20 +143,23 @@ mod tests {
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     proptest! {
-        /// Vectors say what the table says, and nobody is nearer to another than to its equals.
+        /// Sums over clusters say what the table says, and nobody is nearer to another than to its equals.
         #[test]
-        fn vectors_and_table_agree(ensemble in ensembles(Kinds::HARD, 12, 5)) {
+        fn form_and_table_agree(ensemble in ensembles(Kinds::HARD, 12, 5)) {
             let profiles = profiles(&ensemble);
             let nearness = Nearness::new(&profiles, 5, &Run::new(0).threads(1)).unwrap();
             let mut row = vec![0.0; profiles.len()];
             for s in 0..profiles.len() {
                 nearness.row(s, &mut row);
-                let mut own = vec![0.0; profiles.n_clusters()];
-                nearness.entries(s).into_iter().for_each(|(c, x)| own[c as usize] = x);
+                let mut image = vec![0.0; profiles.n_clusters()];
+                for (c, x) in nearness.clusters(s) {
+                    let (first, near) = nearness.near(c as usize);
+                    image[first..].iter_mut().zip(near).for_each(|(sum, z)| *sum += x * z);
+                }
                 for t in 0..profiles.len() {
-                    let other = nearness.entries(t);
-                    let inner: f64 = other.iter().map(|(c, x)| own[*c as usize] * x).sum();
-                    prop_assert!((inner - row[t]).abs() < 1e-12, "{inner} {}", row[t]);
+                    let other = nearness.clusters(t);
+                    let sum: f64 = other.iter().map(|(c, x)| image[*c as usize] * x).sum();
+                    prop_assert!((sum - row[t]).abs() < 1e-12, "{sum} {}", row[t]);
                     prop_assert!(row[t] <= row[s] + 1e-15);
                 }
             }

@@ -23,7 +23,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(u r^2 + T K^3 + u r k)$, memory $O(K^2 + u k)$.
+//! Time $O(u r^2 + K^3 + u r k)$, memory $O(K^2 + u k)$.
 
 use crate::base::SpectralParams;
 use crate::consensus::competition::compete;
@@ -43,7 +43,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
     soft: OnSoft::Uses,
     missing: Some("an absent label votes for no meta-cluster"),
     offers: Offers { correspondences: true, ..Offers::MEMBERSHIP },
-    time: "O(u r^2 + T K^3 + u r k) for walks of T steps",
+    time: "O(u r^2 + K^3 + u r k)",
     memory: "O(K^2 + u k)",
     ..EcpcsMc::DECLARED
 };

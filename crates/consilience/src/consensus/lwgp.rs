@@ -14,6 +14,12 @@
 //! [HBGF](crate::consensus::hbgf) this is a transfer cut: a
 //! $K \times K$ eigenproblem.
 //!
+//! # Certainty
+//!
+//! By default the entropy is divided by $\log_2 k_q$ of the member that the cluster belongs to, with
+//! $\theta = 0.06$, as in [LWEA](crate::consensus::lwea); `certainty = plain` is equation (8), with
+//! $\theta = 0.4$.
+//!
 //! # Where we depart from the paper
 //!
 //! * *Missing labels* (the paper has none) are left out of entropies.
@@ -27,6 +33,7 @@
 //! Time $O(u r^2 + K^3 + u r k)$ and k-means on $u \times k$ rows; memory $O(K^2 + u k)$.
 
 use crate::base::{SpectralParams, spectral_cost};
+use crate::consensus::certainty::Certainty;
 use crate::consensus::method::{ConsensusMethod, MethodInfo, OnSoft, Shape};
 use crate::consensus::outcome::{Consensus, Value};
 use crate::consensus::params::{above, at_least, params};
@@ -53,8 +60,11 @@ params! {
     /// [LWGP](self): locally weighted graph partitioning: objects and clusters parted together,
     /// uncertain clusters counting less.
     pub struct Lwgp(k): INFO {
+        /// Whether the entropy of a cluster is seen in proportion to the number of clusters of its member, or plain
+        /// as in the paper.
+        certainty: Certainty = Certainty::Normalised;
         /// The larger, the less the uncertainty of a cluster counts.
-        theta: f64 = 0.4, above(0.0);
+        theta: Option<f64> = "0.06; 0.4 if plain", above(0.0);
         /// Starts of k-means on the embedding; the best is kept.
         restarts: usize = 10, at_least(1.0);
     }
@@ -63,6 +73,15 @@ params! {
 impl Lwgp {
     fn spectral(&self) -> SpectralParams {
         SpectralParams::new(self.k).restarts(self.restarts)
+    }
+
+    /// The index (8) of every cluster, or its normalised form.
+    ///
+    /// A very small theta makes all indices underflow but those of clusters that are certain; they stay
+    /// above nought, so that every object keeps an edge.
+    fn cluster_index(&self, profiles: &Profiles) -> Vec<f64> {
+        let index = self.certainty.of_clusters(profiles, self.theta);
+        index.into_iter().map(|index| index.max(1e-100)).collect()
     }
 }
 
@@ -74,7 +93,7 @@ impl ConsensusMethod for Lwgp {
 
     fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         run.tick("uncertainty of clusters", 0, Some(2))?;
-        let index = cluster_index(profiles, self.theta);
+        let index = self.cluster_index(profiles);
         run.tick("bipartite cut", 1, Some(2))?;
         let factor = Factor::bipartite(profiles, &index);
         let fit = self.spectral().check()?.fit_factor(&factor, run)?;
@@ -91,16 +110,6 @@ impl ConsensusMethod for Lwgp {
     }
 }
 
-/// The index (8) of every cluster.
-///
-/// A very small theta makes all indices underflow but those of clusters that are certain; they stay
-/// above nought, so that every object keeps an edge.
-fn cluster_index(profiles: &Profiles, theta: f64) -> Vec<f64> {
-    let index = |h: f64| (-h / theta).exp().max(1e-100);
-    let gram = profiles.gram(profiles.weights());
-    profiles.cluster_entropies(&gram).into_iter().map(index).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -112,7 +121,7 @@ mod tests {
     #[test]
     fn seven_objects_of_strehl_and_ghosh_are_combined() {
         let profiles = profiles(&strehl_and_ghosh());
-        let method = Lwgp::new(3);
+        let method = Lwgp::new(3).certainty(Certainty::Plain);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
     }
@@ -124,7 +133,7 @@ mod tests {
             let profiles = profiles(&ensemble);
             let h = dense_incidence(&profiles);
             let (w, r) = (profiles.weights(), profiles.n_members());
-            let index = cluster_index(&profiles, 0.4);
+            let index = Lwgp::new(2).certainty(Certainty::Plain).cluster_index(&profiles);
             for c in 0..profiles.n_clusters() {
                 let size: f64 = (0..h.nrows()).map(|s| w[s] * h[(s, c)]).sum();
                 let mut entropy = 0.0;
@@ -145,7 +154,7 @@ mod tests {
             ensemble in ensembles(Kinds::HARD, 12, 4)
         ) {
             let profiles = profiles(&ensemble);
-            let factor = Factor::bipartite(&profiles, &cluster_index(&profiles, 1e12));
+            let factor = Factor::bipartite(&profiles, &Lwgp::new(2).theta(1e12).cluster_index(&profiles));
             for (degree, count) in factor.degrees().iter().zip(profiles.label_counts()) {
                 prop_assert!((degree - f64::from(count)).abs() < 1e-9);
             }

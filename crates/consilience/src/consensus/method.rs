@@ -4,12 +4,12 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::params::ParameterInfo;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    anmi_greedy, bce, best_member, cspa, ea, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
+    anmi_greedy, bce, best_member, cspa, ea, ec_cms, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
     local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, ptgp, qmi, rce, relabel_vote, rmsc,
-    robust_clusters, sa, scec, sec, voting, voting_merging, wct, wmi,
+    robust_clusters, sa, scec, sdgca, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
-use crate::error::{Error, Result};
+use crate::error::{Asked, Error, Result};
 use crate::run::Run;
 
 /// What a method's declaration gives: which method it is, and parameters that can be checked.
@@ -188,6 +188,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &ea::AVERAGE,
     &ea::COMPLETE,
     &ea::WEIGHTED,
+    &ec_cms::INFO,
     &ecpcs::INFO,
     &ecpcs_mc::INFO,
     &gwca::INFO,
@@ -211,6 +212,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &robust_clusters::INFO,
     &sa::INFO,
     &scec::INFO,
+    &sdgca::INFO,
     &sec::INFO,
     &voting::INFO,
     &voting_merging::INFO,
@@ -252,12 +254,18 @@ impl MethodInfo {
         match (self.chooses_k, k) {
             (_, Some(0)) => Err(Error::parameter("k", "at least 1", 0)),
             (ChoosesK::Never, None) => Err(Error::NeedsK { method: self.name }),
-            (ChoosesK::Always, Some(k)) => Err(Error::parameter(
-                "k",
-                format!("left out: `{}` finds the number of clusters by itself", self.name),
-                k,
-            )),
+            (ChoosesK::Always, Some(_)) => Err(self.is_not_told()),
             _ => (self.build)(k, settings),
         }
+    }
+
+    /// The refusal of a number of clusters, with the method to take instead that is most like this one.
+    pub(crate) fn is_not_told(&self) -> Error {
+        let able = match self.name {
+            "best-member" => anmi_greedy::INFO.name,
+            "bagclust" | "relabel-vote" => voting_merging::INFO.name,
+            _ => lwea::INFO.name,
+        };
+        Error::Beyond { method: self.name, asked: Asked::Clusters, able: able.to_owned() }
     }
 }

@@ -12,9 +12,25 @@ pub(super) const DENSE_UP_TO: usize = 2048;
 /// How many bytes [`average_link`] holds with `nonzero` coordinates a profile.
 pub(super) fn average_link_cost(shape: &Shape, nonzero: usize) -> u64 {
     let (u, clusters) = (shape.u as u64, shape.total_clusters as u64);
-    let dense = 8 * u * u + 64 * u;
+    let dense = table_cost(shape);
     let vectors = 16 * u * clusters + 4 * u * nonzero as u64 + 128 * u;
     vectors.max(dense.min(8 * (DENSE_UP_TO * DENSE_UP_TO) as u64))
+}
+
+/// How many bytes [`average_link_of_table`] holds.
+pub(super) fn table_cost(shape: &Shape) -> u64 {
+    let u = shape.u as u64;
+    8 * u * u + 64 * u
+}
+
+/// The tree of average link over items with these `weights`; `row(i, out)` writes the similarities of
+/// item `i` to all items.
+pub(super) fn average_link_of_table(
+    weights: &[f64],
+    row: impl Fn(usize, &mut [f64]) + Sync,
+    run: &Run,
+) -> Result<Vec<Join>> {
+    linkage::chain(Dense::new(weights, Link::Average, 1.0, row), run)
 }
 
 /// The tree of average link over items with these `weights`, whose similarities are inner products.
@@ -30,7 +46,7 @@ pub(super) fn average_link(
     run: &Run,
 ) -> Result<Vec<Join>> {
     if weights.len() <= DENSE_UP_TO {
-        return linkage::chain(Dense::new(weights, Link::Average, 1.0, row), run);
+        return average_link_of_table(weights, row, run);
     }
     linkage::chain(Factored::new(weights, Link::Average, 1.0, dimension, entries), run)
 }

@@ -93,7 +93,7 @@ pub(super) fn whole(values: &[f64], total: f64) -> Vec<u64> {
 pub(super) trait Cut {
     /// Writes for every part how much moving `vertex` there would lower the cut; the second number
     /// decides among equals. What stands at the vertex' own part is not read.
-    fn gains(&self, vertex: usize, labels: &[u32], gains: &mut [(i64, i64)]);
+    fn gains(&mut self, vertex: usize, labels: &[u32], gains: &mut [(i64, i64)]);
 
     /// Says that `vertex` now moves.
     fn moved(&mut self, vertex: usize, from: u32, to: u32);
@@ -133,6 +133,11 @@ impl<'a, C: Cut> Refinement<'a, C> {
             }
         }
         Ok(())
+    }
+
+    /// The weight above the cap, of all parts.
+    pub(super) fn excess(&self) -> u64 {
+        self.sums.iter().map(|sum| sum.saturating_sub(self.balance.cap)).sum()
     }
 
     fn shift(&mut self, vertex: usize, to: u32) {

@@ -4,11 +4,10 @@
 //! in VLSI Domain.* IEEE Trans. VLSI Systems 7(1), 1999.
 //!
 //! A hyperedge joins any number of vertices and is cut if they are not all in one part; sought are
-//! $k$ parts of about equal weight that cut little hyperedge weight. To bisect, vertices are merged
-//! in pairs until few are left, the few are bisected from many starts, and on the way back every
-//! merger is undone and the bisection improved by Fiduccia-Mattheyses passes.
-//! The sides are bisected in turn; in the end single vertices move between all parts
-//! (`Refinement`).
+//! $k$ parts of about equal weight that cut little hyperedge weight. Vertices are merged in pairs until
+//! few are left, the few are parted by recursive bisection (`Task`), and on the way back every merger is
+//! undone and the partition improved by moving single vertices (`Refinement`). Then the same again, merging
+//! within parts only, as long as that helps: a V-cycle. The best of several such partitions is the answer.
 //!
 //! # Made for few, large hyperedges
 //!
@@ -18,20 +17,30 @@
 //!   Instead every edge draws a number, heavy and small edges rather a low one; vertices are sorted
 //!   by the lowest numbers among their edges, and merged with one of the next in that order. Who
 //!   stands side by side shares edges.
+//! * *Edges that are cut anyway.* Nearly all are, and no single move would make one whole, so the cut alone says
+//!   nothing about most moves. Of equal cuts the one is better whose edges lie more in one part
+//!   (`PinCounts`): that leads to smaller cuts, too. Of 36 ensembles of k-means members 0.66 of the edge
+//!   weight is cut in the mean, and 0.77 without this rule and cycles.
 //! * *Edges that are cut already* cost nothing more, so a bisection could tear their rest apart at
-//!   will. It would also lose all it knows: after the first bisection nearly every cluster is cut.
-//!   So their rests stay, with a weight that only decides among equals.
+//!   will. So their rests stay, with a weight that only decides among equals.
+
+use std::cmp::Reverse;
+
+use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::graph::balance::{Balance, Cut, Parts, Refinement, whole};
+use crate::graph::balance::{Balance, Parts, Refinement, whole};
 use crate::graph::bisection::{Bisection, Sides};
+use crate::graph::pin_counts::PinCounts;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
+/// Cycles that improve a partition at most.
+const CYCLES: usize = 4;
 /// Vertices that are bisected without further merging.
 const FEW: usize = 60;
 /// Starts of the bisection of the few.
-const STARTS: usize = 12;
+const STARTS: usize = 4;
 /// Neighbours in the order by lowest edges among which the partner of a vertex is sought.
 const LOOK_AHEAD: usize = 6;
 /// The sum of edge weights as whole numbers, and what an edge that is not cut yet counts more than
@@ -40,6 +49,9 @@ const EDGE_TOTAL: f64 = (1u64 << 20) as f64;
 const WHOLE_EDGE: u64 = 1 << 22;
 /// The sum of vertex weights as whole numbers.
 const VERTEX_TOTAL: f64 = 1e9;
+
+/// How good a partition is: less weight above the cap, then less cut, then more concentrated edges.
+type Quality = (Reverse<u64>, Reverse<u64>, i64);
 
 /// A hypergraph with weights on vertices and edges.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +65,9 @@ pub(crate) struct Hypergraph {
 }
 
 impl Hypergraph {
+    /// Partitions that are made side by side; the best is kept.
+    pub(crate) const PARTITIONS: u64 = 4;
+
     /// Vertices with these weights, joined by `edges`: a weight and the vertices of each. Edges of
     /// fewer than two vertices cannot be cut and are left out.
     ///
@@ -139,28 +154,80 @@ impl Hypergraph {
     ///
     /// # Complexity
     ///
-    /// Time $O(p \log n \log k)$ for $p$ pins and $n$ vertices, memory $O(p)$.
+    /// Time $O(p k \log n)$ for $p$ pins and $n$ vertices, memory $O(p)$ for every partition that is made at a time.
     pub(crate) fn partition(&self, k: usize, tolerance: f64, run: &Run) -> Result<Parts> {
-        let mut rng = run.rng(Stream::Order);
         let balance = Balance::new(&self.weights, k, tolerance);
-        let mut labels = vec![0; self.len()];
-        if k > 1 {
-            let mut fresh = self.clone();
-            fresh.edge_weights.iter_mut().for_each(|w| *w *= WHOLE_EDGE);
-            let vertices: Vec<u32> = (0..self.len() as u32).collect();
-            let task = Task { graph: fresh, vertices, first: 0, k };
-            task.solve(balance.cap, &mut labels, &mut rng, run)?;
-        }
-        let cut = PinCounts::new(self, &labels, k);
-        let mut refinement = Refinement::new(cut, labels, &self.weights, &balance);
-        refinement.run(&mut rng, run)?;
-        let labels = refinement.labels;
+        let starts = if k > 1 { Self::PARTITIONS } else { 1 };
+        let attempt = |i: u64| self.attempt(&balance, &mut run.rng(Stream::Inner(i)), run);
+        let found: Vec<_> = (0..starts).into_par_iter().map(attempt).collect::<Result<_>>()?;
+        // The first of the best.
+        let best = found.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let labels = best.expect("at least one start").1;
         let total = self.edge_weights.iter().sum();
         Ok(balance.parts(labels.clone(), &self.weights, self.cut(&labels), total))
     }
 
+    /// A partition from coarse to fine, and cycles that improve it.
+    fn attempt(&self, balance: &Balance, rng: &mut Rng, run: &Run) -> Result<(Quality, Vec<u32>)> {
+        let mut best = self.cycle(None, balance, rng, run)?;
+        for _ in 0..CYCLES {
+            let next = self.cycle(Some(&best.1), balance, rng, run)?;
+            if next.0 <= best.0 {
+                break;
+            }
+            best = next;
+        }
+        Ok(best)
+    }
+
+    /// Merges vertices, parts the smaller hypergraph so, and improves what comes of it here. With `labels` only
+    /// vertices of one part merge and the partition is improved; without, the smallest is bisected.
+    fn cycle(
+        &self,
+        labels: Option<&[u32]>,
+        balance: &Balance,
+        rng: &mut Rng,
+        run: &Run,
+    ) -> Result<(Quality, Vec<u32>)> {
+        run.check()?;
+        let few = if labels.is_some() { 8 } else { 6 } * balance.k;
+        let largest = (balance.total / (8 * balance.k as u64)).max(1);
+        let labels = if self.len() > few
+            && let Some((coarse, of)) = self.merged(largest, few / 4, labels, rng)
+        {
+            let above = labels.map(|labels| {
+                let mut above = vec![0; coarse.len()];
+                of.iter().zip(labels).for_each(|(&c, &label)| above[c as usize] = label);
+                above
+            });
+            let above = coarse.cycle(above.as_deref(), balance, rng, run)?.1;
+            of.iter().map(|&c| above[c as usize]).collect()
+        } else if let Some(labels) = labels {
+            labels.to_vec()
+        } else {
+            self.bisected(balance, rng, run)?
+        };
+        let cut = PinCounts::new(self, &labels, balance.k);
+        let mut refinement = Refinement::new(cut, labels, &self.weights, balance);
+        refinement.run(rng, run)?;
+        let (excess, concentration) = (refinement.excess(), refinement.cut.concentration());
+        let labels = refinement.labels;
+        Ok(((Reverse(excess), Reverse(self.cut(&labels)), concentration), labels))
+    }
+
+    /// The parts of recursive bisection.
+    fn bisected(&self, balance: &Balance, rng: &mut Rng, run: &Run) -> Result<Vec<u32>> {
+        let mut labels = vec![0; self.len()];
+        let mut fresh = self.clone();
+        fresh.edge_weights.iter_mut().for_each(|w| *w *= WHOLE_EDGE);
+        let vertices: Vec<u32> = (0..self.len() as u32).collect();
+        let task = Task { graph: fresh, vertices, first: 0, k: balance.k };
+        task.solve(balance.cap, &mut labels, rng, run)?;
+        Ok(labels)
+    }
+
     /// The weight of the edges whose vertices have different labels.
-    fn cut(&self, labels: &[u32]) -> u64 {
+    pub(super) fn cut(&self, labels: &[u32]) -> u64 {
         let whole = |e: &usize| {
             let pins = self.pins(*e);
             pins.iter().all(|&v| labels[v as usize] == labels[pins[0] as usize])
@@ -171,8 +238,12 @@ impl Hypergraph {
     /// Two sides within the limits, from coarse to fine.
     fn bisect(&self, limits: Sides, rng: &mut Rng, run: &Run) -> Result<Vec<bool>> {
         run.check()?;
+        // A merged vertex must remain movable.
+        let largest =
+            (self.weights.iter().sum::<u64>() / 20).min(limits.caps[0].min(limits.caps[1]) / 4);
+        let fewest = 4 * (limits.at_least[0] + limits.at_least[1]);
         if self.len() > FEW
-            && let Some((coarse, of)) = self.merged(limits, rng)
+            && let Some((coarse, of)) = self.merged(largest.max(1), fewest, None, rng)
         {
             let side = coarse.bisect(limits, rng, run)?;
             let side = of.iter().map(|&c| side[c as usize]).collect();
@@ -192,9 +263,16 @@ impl Hypergraph {
         Ok(best.expect("at least one start").side)
     }
 
-    /// Merges vertices in pairs: the smaller hypergraph and for every vertex where it went. `None`
-    /// if too few vertices found a partner for this to go on.
-    fn merged(&self, limits: Sides, rng: &mut Rng) -> Option<(Hypergraph, Vec<u32>)> {
+    /// Merges vertices in pairs of at most the weight `largest`, those of equal labels `within`: the smaller
+    /// hypergraph and for every vertex where it went. `None` if too few vertices found a partner for this to go
+    /// on, or fewer than `fewest` would be left.
+    fn merged(
+        &self,
+        largest: u64,
+        fewest: usize,
+        within: Option<&[u32]>,
+        rng: &mut Rng,
+    ) -> Option<(Hypergraph, Vec<u32>)> {
         let n = self.len();
         // Exponential clocks: the chance to ring first is in proportion to the weight, which is
         // shared by the pairs of an edge.
@@ -210,18 +288,15 @@ impl Hypergraph {
         let key = |v: usize| {
             let mut ranks: Vec<u32> = self.edges(v).iter().map(|&e| rank[e as usize]).collect();
             ranks.sort_unstable();
-            let mut key = [u32::MAX; 6];
-            key.iter_mut().zip(ranks).for_each(|(k, r)| *k = r);
+            let mut key = [u32::MAX; 7];
+            key[0] = within.map_or(0, |labels| labels[v]);
+            key[1..].iter_mut().zip(ranks).for_each(|(k, r)| *k = r);
             key
         };
         let ties = rng.permutation(n);
-        let mut order: Vec<([u32; 6], u32, u32)> =
+        let mut order: Vec<([u32; 7], u32, u32)> =
             (0..n).map(|v| (key(v), ties[v], v as u32)).collect();
         order.sort_unstable();
-        // A merged vertex must remain movable.
-        let largest = (self.weights.iter().sum::<u64>() / 20)
-            .min(limits.caps[0].min(limits.caps[1]) / 4)
-            .max(1);
         let mut of = vec![u32::MAX; n];
         let mut marked = vec![false; self.n_edges()];
         let mut weights = Vec::new();
@@ -237,7 +312,8 @@ impl Hypergraph {
             let mut best: Option<(f64, usize)> = None;
             for &(_, _, other) in order[i + 1..].iter().take(LOOK_AHEAD) {
                 let other = other as usize;
-                if of[other] != u32::MAX || weight + self.weights[other] > largest {
+                let apart = within.is_some_and(|labels| labels[v] != labels[other]);
+                if apart || of[other] != u32::MAX || weight + self.weights[other] > largest {
                     continue;
                 }
                 let shared = self.edges(other).iter().map(|&e| e as usize).filter(|&e| marked[e]);
@@ -255,8 +331,7 @@ impl Hypergraph {
             }
             weights.push(weight);
         }
-        let fewest = limits.at_least[0] + limits.at_least[1];
-        if weights.len() * 20 > n * 19 || weights.len() < 4 * fewest {
+        if weights.len() * 20 > n * 19 || weights.len() < fewest {
             return None;
         }
         let kept = (0..self.n_edges()).map(|e| (self.edge_weights[e], self.pins(e)));
@@ -348,52 +423,6 @@ impl Task {
     }
 }
 
-/// How many vertices of every edge are in every part.
-struct PinCounts<'a> {
-    graph: &'a Hypergraph,
-    k: usize,
-    counts: Vec<u32>,
-}
-
-impl<'a> PinCounts<'a> {
-    fn new(graph: &'a Hypergraph, labels: &[u32], k: usize) -> Self {
-        let mut counts = vec![0; graph.n_edges() * k];
-        for e in 0..graph.n_edges() {
-            graph.pins(e).iter().for_each(|&v| counts[e * k + labels[v as usize] as usize] += 1);
-        }
-        PinCounts { graph, k, counts }
-    }
-}
-
-impl Cut for PinCounts<'_> {
-    /// Among equal cuts, fewer parts an edge is better.
-    fn gains(&self, vertex: usize, labels: &[u32], gains: &mut [(i64, i64)]) {
-        let own = labels[vertex] as usize;
-        gains.fill((0, 0));
-        for &e in self.graph.edges(vertex) {
-            let e = e as usize;
-            let counts = &self.counts[e * self.k..(e + 1) * self.k];
-            let (w, size) = (self.graph.edge_weights[e] as i64, self.graph.pins(e).len() as u32);
-            for (gain, &count) in gains.iter_mut().zip(counts) {
-                if counts[own] == size {
-                    gain.0 -= w;
-                } else if count == size - 1 {
-                    gain.0 += w;
-                }
-                gain.1 += w * (i64::from(counts[own] == 1) - i64::from(count == 0));
-            }
-        }
-    }
-
-    fn moved(&mut self, vertex: usize, from: u32, to: u32) {
-        for &e in self.graph.edges(vertex) {
-            let counts = &mut self.counts[e as usize * self.k..];
-            counts[from as usize] -= 1;
-            counts[to as usize] += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use proptest::prelude::*;
@@ -456,27 +485,6 @@ pub(super) mod tests {
             if k == 2 {
                 prop_assert_eq!(cut, best, "{:?}", parts);
             }
-        }
-
-        /// What the refinement believes of gains is what counting afresh says.
-        #[test]
-        fn gains_are_differences_of_cuts(
-            graph in hypergraphs(8, 7), labels: [u8; 8], vertex in 0..8usize
-        ) {
-            let k = 3;
-            prop_assume!(vertex < graph.len());
-            let mut labels: Vec<u32> =
-                labels[..graph.len()].iter().map(|&l| u32::from(l) % 3).collect();
-            let mut counts = PinCounts::new(&graph, &labels, k);
-            let mut gains = vec![(0, 0); k];
-            counts.gains(vertex, &labels, &mut gains);
-            let (own, before) = (labels[vertex], graph.cut(&labels) as i64);
-            for to in (0..k as u32).filter(|&p| p != own) {
-                labels[vertex] = to;
-                prop_assert_eq!(gains[to as usize].0, before - graph.cut(&labels) as i64);
-            }
-            counts.moved(vertex, own, labels[vertex]);
-            prop_assert_eq!(counts.counts, PinCounts::new(&graph, &labels, k).counts);
         }
     }
 

@@ -4,6 +4,7 @@ mod balance;
 mod bisection;
 pub(crate) mod hypergraph;
 pub(crate) mod partition;
+mod pin_counts;
 mod union_find;
 
 pub(crate) use balance::Parts;

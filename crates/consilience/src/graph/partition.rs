@@ -139,7 +139,7 @@ impl Graph {
 struct Connections<'a>(&'a Graph);
 
 impl Cut for Connections<'_> {
-    fn gains(&self, vertex: usize, labels: &[u32], gains: &mut [(i64, i64)]) {
+    fn gains(&mut self, vertex: usize, labels: &[u32], gains: &mut [(i64, i64)]) {
         gains.fill((0, 0));
         for (u, e) in self.0.row(vertex) {
             gains[labels[u] as usize].0 += i64::from(e);

@@ -62,6 +62,10 @@ const BALANCED: &[(&str, &str)] = &[
     ),
 ];
 
+/// The Laplacian grows with the objects, what is added to its diagonal does not.
+const MORE_NEIGHBOURS: &str = "twice the objects are twice the neighbours along which what is sure is spread, \
+                               against the same weight of an object's own evidence";
+
 static ROWS: &[Row] = &[
     Row { name: "anmi-greedy", k: Promise::AtMost, exempt: &[] },
     Row { name: "bagclust", k: Promise::Own, exempt: &[] },
@@ -86,6 +90,11 @@ static ROWS: &[Row] = &[
     Row { name: "ea-cl", k: Promise::Exactly, exempt: &[] },
     Row { name: "ea-sl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
     Row { name: "ea-wl", k: Promise::Exactly, exempt: LIFETIME_COUNTS_OBJECTS },
+    Row {
+        name: "ec-cms",
+        k: Promise::Exactly,
+        exempt: &[("scaling_all_weights_changes_nothing_in_noise", MORE_NEIGHBOURS)],
+    },
     Row { name: "ecpcs-hc", k: Promise::Exactly, exempt: &[] },
     Row { name: "gwca", k: Promise::AtMost, exempt: &[] },
     Row { name: "kcc", k: Promise::AtMost, exempt: &[] },
@@ -123,6 +132,14 @@ static ROWS: &[Row] = &[
     Row { name: "robust-clusters", k: Promise::Own, exempt: ROBUST_CLUSTERS },
     Row { name: "sa", k: Promise::AtMost, exempt: &[] },
     Row { name: "scec", k: Promise::AtMost, exempt: &[] },
+    Row {
+        name: "sdgca",
+        k: Promise::Exactly,
+        exempt: &[
+            ("scaling_all_weights_changes_nothing", MORE_NEIGHBOURS),
+            ("scaling_all_weights_changes_nothing_in_noise", MORE_NEIGHBOURS),
+        ],
+    },
     Row { name: "f-mi", k: Promise::AtMost, exempt: &[] },
     Row { name: "h-mi", k: Promise::AtMost, exempt: &[] },
     Row { name: "voting", k: Promise::Own, exempt: &[] },

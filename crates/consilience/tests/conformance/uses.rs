@@ -229,7 +229,7 @@ pub(crate) fn unknown_parameters_and_k_of_zero_are_refused(
     let as_told = match info.chooses_k {
         ChoosesK::Never => matches!(none, Err(Error::NeedsK { .. })) && some.is_ok(),
         ChoosesK::UnlessGiven => none.is_ok() && some.is_ok(),
-        ChoosesK::Always => none.is_ok() && matches!(some, Err(Error::Parameter { .. })),
+        ChoosesK::Always => none.is_ok() && matches!(some, Err(Error::Beyond { .. })),
     };
     if !as_told {
         return Err(format!("says {:?} of k, but does otherwise", info.chooses_k).into());

@@ -6,7 +6,7 @@ use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
 use crate::ensemble::profiles::tally::tally;
 use crate::error::Result;
-use crate::linalg::{Matrix, trajectory_cosines};
+use crate::linalg::{Matrix, symmetric_trajectory_cosines};
 use crate::run::Run;
 
 impl Profiles {
@@ -161,19 +161,11 @@ impl Profiles {
     ///
     /// # Cost
     ///
-    /// Time $O(u r^2 + t K^3)$, memory of five $K \times K$ matrices.
+    /// Time $O(u r^2 + K^3)$, memory of five $K \times K$ matrices.
     pub(crate) fn walks_of_clusters(&self, steps: usize, run: &Run) -> Result<Matrix> {
-        let k = self.n_clusters();
-        let mut walk = Self::jaccard_of_clusters(self.gram(self.weights()));
-        for c in 0..k {
-            let row = walk.row_mut(c);
-            row[c] = 0.0;
-            let sum: f64 = row.iter().sum();
-            if sum > 0.0 {
-                row.iter_mut().for_each(|x| *x /= sum);
-            }
-        }
-        trajectory_cosines(&walk, steps, run)
+        let mut similarity = Self::jaccard_of_clusters(self.gram(self.weights()));
+        (0..self.n_clusters()).for_each(|c| similarity[(c, c)] = 0.0);
+        symmetric_trajectory_cosines(similarity, steps, run)
     }
 }
 
@@ -205,6 +197,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::linalg::trajectory_cosines;
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     #[test]
@@ -229,8 +222,9 @@ mod tests {
             let run = Run::new(0).threads(1);
             let found = profiles.walks_of_clusters(4, &run).unwrap();
             let expected = trajectory_cosines(&walk, 4, &run).unwrap();
+            // Cosines amplify the rounding of short trajectories.
             for (x, y) in found.as_slice().iter().zip(expected.as_slice()) {
-                prop_assert!((x - y).abs() < 1e-12);
+                prop_assert!((x - y).abs() < 1e-9);
             }
         }
     }
