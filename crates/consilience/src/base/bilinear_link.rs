@@ -46,11 +46,11 @@ impl<'z, F: Fn(u32) -> (usize, &'z [f64]) + Sync> Bilinear<F> {
 }
 
 impl<'z, F: Fn(u32) -> (usize, &'z [f64]) + Sync> Store for Bilinear<F> {
-    fn groups(&self) -> &[u32] {
-        &self.groups
+    fn items(&self) -> usize {
+        self.mass.len()
     }
 
-    fn nearest(&self, a: u32) -> (u32, f64) {
+    fn nearest(&mut self, a: u32) -> (u32, f64) {
         let mut image = vec![0.0; self.dimension];
         for &(c, x) in &self.vectors[a as usize] {
             let (first, row) = (self.form)(c);

@@ -122,6 +122,7 @@ impl Generator {
 
     /// The same for a consensus of `k` clusters, where that was not known. A committee then has as many
     /// members as it has for a number that is known, unless their number was set.
+    #[must_use]
     pub fn told(&self, k: usize) -> Self {
         let mut params = self.0.clone();
         if params.k == (BaseK::Auto { consensus: None }) {

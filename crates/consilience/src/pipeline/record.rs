@@ -74,7 +74,7 @@ impl Record {
             let (_, after) = self.command.text("options")?.split_once("--k ")?;
             after.split_whitespace().next()?.parse().ok()
         };
-        self.command.number("k").map(|k| k as usize).or_else(in_options)
+        self.command.number("k").or_else(in_options)
     }
 }
 

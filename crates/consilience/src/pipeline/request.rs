@@ -230,10 +230,10 @@ impl Checked {
     ///
     /// If the data cannot be used, or the run is cancelled.
     pub fn number_in(&self, data: Data<'_>, run: &Run) -> Result<Option<Number>> {
-        match self.looks_for_number() {
-            true => number_in(data, None, self.clusters.range(), run),
-            false => Ok(None),
+        if !self.looks_for_number() {
+            return Ok(None);
         }
+        number_in(data, None, self.clusters.range(), run)
     }
 
     /// Whether the number of clusters is to be found, and not by the method.

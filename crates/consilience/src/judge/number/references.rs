@@ -53,7 +53,7 @@ impl Axes {
     pub(super) fn reference(&self, i: usize, n: usize, rng: &mut Rng) -> Matrix {
         let d = self.spreads.len();
         let value = |j: usize| {
-            if i % 2 == 0 {
+            if i.is_multiple_of(2) {
                 self.spreads[j] * rng.normal()
             } else {
                 let (low, high) = self.ends[j];
