@@ -401,7 +401,9 @@ class ConsensusResult:
         members = labels if isinstance(labels, (Builder, Ensemble)) else builder(labels, missing)
         given, names = members.names, self._answer["names"]
         order = list(range(len(given)))
-        if given != names and not (only_numbered(given) or only_numbered(names)):
+        # A builder is our own, and its clusterings stand in order.
+        by_order = isinstance(labels, Builder) or only_numbered(given) or only_numbered(names)
+        if given != names and not by_order:
             order = by_name(given, names, "labels_new")
         if self._copies is not None:
             if len(order) != len(self._copies):

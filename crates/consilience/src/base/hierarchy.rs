@@ -161,16 +161,11 @@ impl Hierarchy {
                 self.by_chain(&data, run, |rows| Distances::new(rows, euclidean, complete, run))
             }
             // In many columns every mean is about as far as another, and would be looked at each time.
-            Linkage::Ward if d > MAX_COLUMNS && self.fits_matrix(n, d, run) => {
+            Linkage::Ward if d > MAX_COLUMNS && fits_matrix(n, d, run) => {
                 self.by_chain(&data, run, |rows| Distances::new(rows, between_rows, ward, run))
             }
             Linkage::Ward => self.by_chain(&data, run, Means::new),
         }
-    }
-
-    fn fits_matrix(&self, n: usize, d: usize, run: &Run) -> bool {
-        let bytes = DistinctRows::cost(n, d) + distances::cost(n, d);
-        n <= MATRIX_UP_TO && run.ask_memory("", bytes, "").is_ok()
     }
 
     fn by_chain<T: Float, S: Store>(
@@ -196,6 +191,12 @@ impl Hierarchy {
         }));
         Ok(Dendrogram::new(n, distinct.len(), merges.collect()))
     }
+}
+
+/// Whether Ward may take the distances of all pairs.
+fn fits_matrix(n: usize, d: usize, run: &Run) -> bool {
+    let bytes = DistinctRows::cost(n, d) + distances::cost(n, d);
+    n <= MATRIX_UP_TO && run.ask_memory("", bytes, "").is_ok()
 }
 
 #[cfg(test)]
