@@ -18,7 +18,7 @@
 //! that a member with so many clusters could disagree (the first stage of SDGCA: *Similarity and
 //! Dissimilarity Guided Co-association Matrix Construction for Ensemble Clustering*, IEEE TKDE 2025), with
 //! $\theta = 0.06$. `certainty = plain` is the paper above, with $\theta = 0.4$. On pools of k-means members
-//! the normalised form is the better one, by about 0.01 of NMI and ARI (`docs/comparison.md`).
+//! the normalised form is a little better where members are few (`docs/comparison.md`).
 //!
 //! # On profiles
 //!
