@@ -17,8 +17,8 @@
 //! By default the entropy is divided by $\log_2 k_q$ of the member that the cluster belongs to, the most
 //! that a member with so many clusters could disagree (the first stage of SDGCA: *Similarity and
 //! Dissimilarity Guided Co-association Matrix Construction for Ensemble Clustering*, IEEE TKDE 2025), with
-//! $\theta = 0.06$. `certainty = plain` is the paper above, with $\theta = 0.4$. On pools of k-means members
-//! the normalised form is the better one, by about 0.01 of NMI and ARI (`docs/comparison.md`).
+//! $\theta = 0.06$. `certainty = plain` is the paper above, with $\theta = 0.4$. Which is better
+//! depends on the data: the means of many sets differ by less than 0.01 (`docs/comparison.md`).
 //!
 //! # On profiles
 //!

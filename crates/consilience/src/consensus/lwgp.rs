@@ -16,9 +16,10 @@
 //!
 //! # Certainty
 //!
-//! By default the entropy is divided by $\log_2 k_q$ of the member that the cluster belongs to, with
-//! $\theta = 0.06$, as in [LWEA](crate::consensus::lwea); `certainty = plain` is equation (8), with
-//! $\theta = 0.4$.
+//! `certainty = normalised` divides the entropy by $\log_2 k_q$ of the member that the cluster belongs to, with
+//! $\theta = 0.06$, as [LWEA](crate::consensus::lwea) does by default. Here it is a choice: on the tuning half of
+//! `make labels` mean ARI is 0.528 against 0.538 of the plain form with 10 members, 0.560 against 0.561 with 20,
+//! and on 21 sets of committees, which have few clusters in all members, 0.876 against 0.899.
 //!
 //! # Where we depart from the paper
 //!
@@ -60,11 +61,11 @@ params! {
     /// [LWGP](self): locally weighted graph partitioning: objects and clusters parted together,
     /// uncertain clusters counting less.
     pub struct Lwgp(k): INFO {
-        /// Whether the entropy of a cluster is seen in proportion to the number of clusters of its member, or plain
-        /// as in the paper.
-        certainty: Certainty = Certainty::Normalised;
+        /// Whether the entropy of a cluster is plain as in the paper, or seen in proportion to the number of clusters
+        /// of its member.
+        certainty: Certainty = Certainty::Plain;
         /// The larger, the less the uncertainty of a cluster counts.
-        theta: Option<f64> = "0.06; 0.4 if plain", above(0.0);
+        theta: Option<f64> = "0.4; 0.06 if normalised", above(0.0);
         /// Starts of k-means on the embedding; the best is kept.
         restarts: usize = 10, at_least(1.0);
     }
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn seven_objects_of_strehl_and_ghosh_are_combined() {
         let profiles = profiles(&strehl_and_ghosh());
-        let method = Lwgp::new(3).certainty(Certainty::Plain);
+        let method = Lwgp::new(3);
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         assert_eq!(consensus.object_labels(&profiles), [0, 0, 0, 1, 1, 2, 2].map(Some));
     }
@@ -133,7 +134,7 @@ mod tests {
             let profiles = profiles(&ensemble);
             let h = dense_incidence(&profiles);
             let (w, r) = (profiles.weights(), profiles.n_members());
-            let index = Lwgp::new(2).certainty(Certainty::Plain).cluster_index(&profiles);
+            let index = Lwgp::new(2).cluster_index(&profiles);
             for c in 0..profiles.n_clusters() {
                 let size: f64 = (0..h.nrows()).map(|s| w[s] * h[(s, c)]).sum();
                 let mut entropy = 0.0;
