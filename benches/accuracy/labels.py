@@ -35,7 +35,7 @@ DRAWN = (10, 20)
 
 # Forms of methods that are not the default.
 VARIANTS = {
-    "lwea, plain certainty": ("lwea", ["certainty=plain"]),
+    "lwea, normalised certainty": ("lwea", ["certainty=normalised"]),
     "lwgp, normalised certainty": ("lwgp", ["certainty=normalised"]),
 }
 
