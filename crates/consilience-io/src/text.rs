@@ -33,7 +33,7 @@ pub(super) fn read(
 ) -> Result<Table> {
     let text = Text { file: &shown(path), preferred, piece: PIECE };
     let (source, seen) = open_text(path, gzip)?;
-    let bytes = path.metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len());
+    let bytes = path.metadata().ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len());
     let mut table = text.read(source, bytes.filter(|_| !gzip), options, plan, run)?;
     table.fingerprint = seen.map(|seen| seen.now()).filter(|whole| Some(whole.bytes) == bytes);
     Ok(table)
