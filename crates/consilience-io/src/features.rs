@@ -539,8 +539,7 @@ mod tests {
     #[test]
     fn the_file_is_known_again_after_one_reading() {
         let folder = tempfile::tempdir().unwrap();
-        let lines: Vec<String> = (0..200_000).map(|i| format!("{i},{}\n", i % 7)).collect();
-        let text = lines.concat();
+        let text = (0..200_000).map(|i| format!("{i},{}\n", i % 7)).collect::<Vec<_>>().concat();
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
         let run = Run::new(0).threads(1);

@@ -114,7 +114,7 @@ impl Mending {
         let with_comma = |text: &&String| {
             text.contains(',') && with_point(text).is_some_and(|x| x.parse::<f64>().is_ok())
         };
-        let comma = odd.iter().any(&with_comma);
+        let comma = odd.iter().any(with_comma);
         let missing: Vec<String> =
             odd.into_iter().filter(|text| !with_comma(text)).cloned().collect();
         let numbers = texts.len() - missing.len();
