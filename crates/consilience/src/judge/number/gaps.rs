@@ -17,7 +17,7 @@ const SURROUNDINGS: usize = 6;
 /// A group has at least this share of the rows, and at least [`FEWEST`].
 const SMALLEST: f64 = 0.02;
 const FEWEST: usize = 5;
-/// Groups of rows closer than this share of the median distance are as if they were so far apart: copies
+/// Groups of rows closer than this share of the median distance of different rows are as if they were so far apart: copies
 /// of a row are no group that is infinitely dense.
 const CLOSEST: f64 = 0.25;
 
@@ -30,8 +30,9 @@ pub(super) fn prominences(rows: &Matrix, run: &Run) -> Result<Vec<f64>> {
     let n = rows.nrows();
     let tree = SpanningTree::mutual_reachability(rows, SURROUNDINGS.min(n), run)?;
     let edges = tree.edges();
-    let Some(middle) = edges.get(edges.len() / 2) else { return Ok(Vec::new()) };
-    let closest = (CLOSEST * middle.length).max(f64::MIN_POSITIVE);
+    let apart = &edges[edges.partition_point(|edge| edge.length == 0.0)..];
+    let Some(middle) = apart.get(apart.len() / 2) else { return Ok(Vec::new()) };
+    let closest = CLOSEST * middle.length;
     let joins = edges.iter().map(|edge| {
         // The landscape is one of similarities.
         (edge.a as usize, edge.b as usize, 1.0 / edge.length.max(closest))

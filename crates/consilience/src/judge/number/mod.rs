@@ -43,6 +43,9 @@ const ROWS_EACH: usize = 10;
 const REFERENCES: (usize, usize) = (10, 6);
 /// What agreement weighs beside steps.
 const AGREEMENT: f64 = 0.5;
+/// Without a deep gap agreement decides alone, and only for so many clusters: how far it exceeds that of
+/// references wavers by as much at any number, and many numbers would have many chances.
+const ALONE: usize = 10;
 /// Gaps below this share of the references' deepest are all alike: none.
 const FLOOR: f64 = 0.3;
 /// References of many axes have hardly any gaps; a gap below this is none either.
@@ -195,13 +198,16 @@ impl Number {
             (agreements[0][i] - mean(i)) / spread
         };
         let agreed = (0..count).map(excess).fold(f64::NEG_INFINITY, f64::max);
+        // Gaps fall, so that none is deep if the first is not.
+        let gapless = own(0) <= deepest;
         let evidence: Vec<KEvidence> = (0..count)
             .map(|i| {
                 let floor = FLOOR * deepest;
                 let deep = own(i) > deepest;
                 let step = if deep { (own(i) / own(i + 1).max(floor)).ln() } else { 0.0 };
                 let (agreement, reference) = (agreements[0][i], mean(i));
-                let score = step + AGREEMENT * (agreement - reference);
+                let alone = if gapless && i + 2 > ALONE { 0.0 } else { AGREEMENT };
+                let score = step + alone * (agreement - reference);
                 KEvidence { k: i + 2, step, agreement, reference, score, strength: strength(score) }
             })
             .collect();
