@@ -130,9 +130,15 @@ impl Store for MemberStore {
 }
 
 /// What identifies an ensemble: the data and all that the members depend on.
-pub(super) fn fingerprint(recipe: &Recipe, data: Data<'_>, seed: u64) -> u64 {
+pub(super) fn fingerprint(
+    recipe: &Recipe,
+    looked_for: Option<String>,
+    data: Data<'_>,
+    seed: u64,
+) -> u64 {
     let mut hash = Xxh64::new();
-    let made_by = json!([env!("CARGO_PKG_VERSION"), seed, recipe.scale(), recipe.generator]);
+    let made_by =
+        json!([env!("CARGO_PKG_VERSION"), seed, recipe.scale(), recipe.generator, looked_for]);
     hash.update(made_by.to_string().as_bytes());
     hash.update(&[data.nrows(), data.ncols()].map(usize::to_le_bytes).concat());
     match data {

@@ -91,7 +91,8 @@ impl Job<'_> {
         signals::computing();
         fs::create_dir_all(dir)
             .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
-        let fingerprint = fingerprint(&self.recipe, self.data, session.run.seed());
+        let looked_for = self.request.looked_for();
+        let fingerprint = fingerprint(&self.recipe, looked_for, self.data, session.run.seed());
         let store = MemberStore::open(dir, fingerprint, fresh)?;
         let result = self.run_in(dir, &store, session);
         match &result {

@@ -119,6 +119,7 @@ def _packed(
 def _unpacked(arrays: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
     # Files of the first version without names go by the order of clusterings.
     head.setdefault("names", [])
+    head.setdefault("number", None)
     answer = {name: head[name] for name in (*_PLAIN, "per_member")}
     answer["index"] = _index(head["index"])
     answer |= {name: arrays[name] for name in _ARRAYS}

@@ -280,14 +280,14 @@ class ConsensusClustering(_Consensus):
     Parameters
     ----------
     n_clusters : int, (int, int), range or "auto", default "auto"
-        The number of clusters; "auto" looks for it in the clusterings, unless the
-        method named finds its own. A pair (least, most) or a ``range`` says where to look.
+        The number of clusters; "auto" looks for it in the features (``number_`` of ``result_``), unless
+        the method named finds its own. A pair (least, most) or a ``range`` says where to look.
     method : str or list of str, default "auto"
         The consensus method: see :func:`consilience.methods`. Of several, or "all", the one that agrees
         most with the clusterings.
     n_members : int, optional
-        How many clusterings are made; by default 50, of a committee 32, or 48 if ``n_clusters`` is
-        "auto". Those of no use are left out: ``made_`` tells which. A list as ``base`` makes one
+        How many clusterings are made; by default 50, of a committee 32, or 48 if no number of
+        clusters is known. Those of no use are left out: ``made_`` tells which. A list as ``base`` makes one
         clustering per item, and no other number can be asked for.
     scheme : str, optional
         What makes them differ: see :func:`consilience.generate`. By default "committee": clusterers

@@ -59,6 +59,7 @@ pub struct KCriteria {
     /// The number of clusters that follows.
     pub recommended: usize,
     /// Whether it is known: clear where groups are set apart and two rules say the same.
+    #[serde(default)]
     pub clarity: Clarity,
     /// The number that most of the other rules say.
     pub runner_up: Option<usize>,

@@ -137,7 +137,8 @@ impl Said {
             };
             (Tone::Good, text)
         } else if self.clarity == Clarity::Clear {
-            (Tone::Caution, format!("{start} asked for; {who} speak for {}", self.k))
+            let origin = if about.asked.is_some() { "asked for" } else { "found" };
+            (Tone::Caution, format!("{start} {origin}; {who} speak for {}", self.k))
         } else if about.asked.is_some() {
             (Tone::Caution, format!("{start} as asked for; {who} give no clear number"))
         } else {
@@ -180,7 +181,8 @@ fn information(overview: &Overview) -> Option<Sentence> {
         (
             Tone::Good,
             format!(
-                "The clusterings have something in common: they agree by {:.2} on average, with                  shuffled labels by {most:.2} at most (NMI).",
+                "The clusterings have something in common: they agree by {:.2} on average, with \
+                 shuffled labels by {most:.2} at most (NMI).",
                 evidence.agreement
             ),
         )
@@ -188,7 +190,8 @@ fn information(overview: &Overview) -> Option<Sentence> {
         (
             Tone::Weak,
             format!(
-                "The clusterings agree no more than shuffled labels do ({:.2}, NMI): do not use this                  result.",
+                "The clusterings agree no more than shuffled labels do ({:.2}, NMI): do not use this \
+                 result.",
                 evidence.agreement
             ),
         )

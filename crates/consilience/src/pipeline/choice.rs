@@ -49,12 +49,12 @@ impl Methods {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Clusters {
     /// As many as there are: the method's own choice where it is named and has one, otherwise what
-    /// [`KCriteria`] recommend.
+    /// the features speak for ([`Number`]), or the members ([`KCriteria`]) where there are none.
     #[default]
     Auto,
     /// This many.
     Exactly(usize),
-    /// What [`KCriteria`] recommend in this range.
+    /// What speaks for one in this range, likewise.
     Between(RangeInclusive<usize>),
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::{Float, Table};
 use crate::ensemble::Profiles;
+use crate::error::Result;
 use crate::generate::Data;
 use crate::run::Run;
 use crate::words::{listed, named};
@@ -32,89 +33,108 @@ const CLASS_NAMES: [&str; 14] = [
     "type",
 ];
 
+/// What one look at all rows tells of a column.
+#[derive(Clone, Copy)]
+struct Look {
+    low: f64,
+    high: f64,
+    is_whole: bool,
+    /// The same of copies.
+    hash: u64,
+}
+
 /// Warns of columns that are hardly features: constants, copies, row numbers, known classes.
-pub(super) fn warn_of_columns(data: Data<'_>, names: &[String], run: &Run) {
+pub(super) fn warn_of_columns(data: Data<'_>, names: &[String], run: &Run) -> Result<()> {
     let found = match data {
-        Data::Dense(data) => of_columns(&Table::from(data), names),
-        Data::Single(data) => of_columns(&data, names),
+        Data::Dense(data) => of_columns(&Table::from(data), names, run)?,
+        Data::Single(data) => of_columns(&data, names, run)?,
         // Whole columns of a sparse table are not at hand.
         Data::Sparse(_) => Vec::new(),
     };
     found.iter().for_each(|text| run.warn(text));
+    Ok(())
 }
 
-fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String]) -> Vec<String> {
+fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String], run: &Run) -> Result<Vec<String>> {
     let (n, d) = (table.nrows(), table.ncols());
     if n < FEWEST {
-        return Vec::new();
+        return Ok(Vec::new());
     }
+    let looks = look(table, run)?;
     let name = |j: usize| names.get(j).map_or_else(|| (j + 1).to_string(), |name| named(name));
     let quoted = |columns: &[usize]| {
         let names: Vec<String> = columns.iter().map(|&j| format!("`{}`", name(j))).collect();
         listed(&names, 5)
     };
+    let column = |j: usize| (0..n).map(move |i| table.row(i)[j].to_f64());
     let (mut constant, mut counting, mut classes) = (Vec::new(), Vec::new(), Vec::new());
     let mut alike = BTreeMap::<u64, Vec<usize>>::new();
-    for j in 0..d {
-        let column = || (0..n).map(|i| table.row(i)[j].to_f64());
-        let (low, high) = column()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-        if low == high {
+    for (j, look) in looks.iter().enumerate() {
+        let span = look.high - look.low;
+        if span == 0.0 {
             constant.push(j);
             continue;
         }
-        // Copies have the same sum of bits at the same places.
-        let places = (0_u64..).zip(column()).map(|(i, x)| x.to_bits().wrapping_mul(2 * i + 1));
-        alike.entry(places.fold(0, u64::wrapping_add)).or_default().push(j);
-        if column().any(|x| x.fract() != 0.0) {
-            continue;
-        }
-        if high - low == (n - 1) as f64 && is_each_once(column(), low, n) {
+        alike.entry(look.hash).or_default().push(j);
+        if look.is_whole && span == (n - 1) as f64 && is_each_once(column(j), look.low, n) {
             counting.push(j);
-        } else if CLASS_NAMES.contains(&name(j).trim().to_lowercase().as_str())
-            && high - low < CLASSES as f64
+        } else if look.is_whole
+            && span < CLASSES as f64
+            && CLASS_NAMES.contains(&name(j).trim().to_lowercase().as_str())
         {
             classes.push(j);
         }
     }
     let mut found = Vec::new();
-    let plural = |columns: &[usize], one: &'static str, many: &'static str| {
+    let used = |columns: &[usize], meant: &str| match columns.len() {
+        1 => format!("is used as a feature: leave it out, or name it as the {meant}"),
+        _ => "are used as features: leave them out".to_owned(),
+    };
+    let has = |columns: &[usize], one: &'static str, many: &'static str| {
         if columns.len() == 1 { one } else { many }
     };
     if !counting.is_empty() {
-        found.push(format!(
-            "{} {} the rows and {} used as a feature: leave it out, or name it as the identifier",
-            quoted(&counting),
-            plural(&counting, "counts", "count"),
-            plural(&counting, "is", "are"),
-        ));
+        let counts = has(&counting, "counts", "count");
+        let used = used(&counting, "identifier");
+        found.push(format!("{} {counts} the rows and {used}", quoted(&counting)));
     }
     if !classes.is_empty() {
-        found.push(format!(
-            "{} may hold known classes and {} used as a feature: leave it out, or name it as the truth",
-            quoted(&classes),
-            plural(&classes, "is", "are"),
-        ));
+        let used = used(&classes, "truth");
+        found.push(format!("{} may hold known classes and {used}", quoted(&classes)));
     }
     if !constant.is_empty() && constant.len() < d {
-        let (has, tell) = (plural(&constant, "has", "have"), plural(&constant, "tells", "tell"));
-        found.push(format!(
-            "{} {has} the same value in every row and {tell} nothing",
-            quoted(&constant)
-        ));
+        let verbs = has(&constant, "has one value and tells", "have one value each and tell");
+        found.push(format!("{} {verbs} nothing", quoted(&constant)));
     }
     for columns in alike.values().filter(|columns| columns.len() > 1) {
         let same = |&j: &usize| (0..n).all(|i| table.row(i)[j] == table.row(i)[columns[0]]);
         let copies: Vec<usize> = columns.iter().copied().filter(same).collect();
         if copies.len() > 1 {
-            found.push(format!(
-                "{} are the same column: it counts {} times",
-                quoted(&copies),
-                copies.len()
-            ));
+            let text = format!("{} are the same column", quoted(&copies));
+            found.push(format!("{text}, which counts {} times", copies.len()));
         }
     }
-    found
+    Ok(found)
+}
+
+/// Looks at every column, row by row.
+fn look<T: Float>(table: &Table<'_, T>, run: &Run) -> Result<Vec<Look>> {
+    let nothing = Look { low: f64::INFINITY, high: f64::NEG_INFINITY, is_whole: true, hash: 0 };
+    let mut looks = vec![nothing; table.ncols()];
+    for i in 0..table.nrows() {
+        if i.is_multiple_of(1024) {
+            run.check()?;
+        }
+        for (look, x) in looks.iter_mut().zip(table.row(i)) {
+            let x = x.to_f64();
+            (look.low, look.high) = (look.low.min(x), look.high.max(x));
+            look.is_whole &= x.fract() == 0.0;
+            // A product spreads low bits, a turn the high ones.
+            let mixed = (look.hash ^ x.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            look.hash = mixed.rotate_left(29);
+        }
+    }
+    Ok(looks)
 }
 
 /// Whether `n` whole numbers from `low` on stand there, each once.
@@ -126,7 +146,7 @@ fn is_each_once(values: impl Iterator<Item = f64>, low: f64, n: usize) -> bool {
 }
 
 /// Warns of members that say nothing: one cluster only, or every object in one of its own.
-pub(super) fn warn_of_members(profiles: &Profiles, run: &Run) {
+pub fn warn_of_members(profiles: &Profiles, run: &Run) {
     let sizes = profiles.cluster_weights();
     let n = profiles.n_objects();
     let (mut constant, mut apart) = (Vec::new(), Vec::new());
@@ -160,7 +180,7 @@ mod tests {
     fn told(columns: &[(&str, fn(usize) -> f64)]) -> Vec<String> {
         let data = Matrix::from_fn(30, columns.len(), |i, j| columns[j].1(i));
         let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-        of_columns(&Table::from(&data), &names)
+        of_columns(&Table::from(&data), &names, &Run::new(0)).unwrap()
     }
 
     #[test]
@@ -177,7 +197,7 @@ mod tests {
         let starts = [
             "`nr` counts the rows",
             "`Species` may hold",
-            "`site` has the same",
+            "`site` has one value",
             "`width`, `again` are",
         ];
         assert_eq!(found.len(), starts.len(), "{found:?}");

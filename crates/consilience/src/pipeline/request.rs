@@ -14,7 +14,7 @@ use crate::pipeline::answer::{Answer, Scores, Seconds};
 use crate::pipeline::choice::{Choice, Clusters, Methods};
 use crate::pipeline::input::{Input, Members};
 use crate::pipeline::leaderboard::leaderboard;
-use crate::pipeline::looks::{warn_of_columns, warn_of_members};
+use crate::pipeline::looks::warn_of_columns;
 use crate::pipeline::pool::{Narrowed, Pool};
 use crate::pipeline::recipe::{Look, Recipe, number_in};
 use crate::run::Run;
@@ -159,9 +159,11 @@ impl Checked {
         let mut made = None;
         let mut pool = match members {
             Members::Features { data, names, weights, recipe, store } => {
-                warn_of_columns(data, names, run);
+                warn_of_columns(data, names, run)?;
                 let tell = self.looks_for_number();
-                let look = (tell || judge).then_some(Look { range: self.clusters.range(), tell });
+                // A method that finds its own number is not measured by another.
+                let look = tell || (judge && self.k_given());
+                let look = look.then_some(Look { range: self.clusters.range(), tell });
                 let (mut ensemble, making) = recipe.make(data, look, store, run)?;
                 if let Some(weights) = weights {
                     ensemble = ensemble.with_weights(weights.to_vec())?;
@@ -184,9 +186,6 @@ impl Checked {
             self.fit(choice, narrowed, start, run)?
         };
         answer.seconds.generate = generate;
-        if made.is_none() {
-            warn_of_members(&answer.profiles, run);
-        }
         if let Some((making, recipe, ..)) = &made {
             answer.reused = making.reused;
             let n = answer.profiles.n_objects();
@@ -234,6 +233,12 @@ impl Checked {
             return Ok(None);
         }
         number_in(data, None, self.clusters.range(), run)
+    }
+
+    /// Where the number of clusters that members are made for is looked for, if it is: two requests that
+    /// differ here have different members.
+    pub fn looked_for(&self) -> Option<String> {
+        self.looks_for_number().then(|| format!("{:?}", self.clusters))
     }
 
     /// Whether the number of clusters is to be found, and not by the method.

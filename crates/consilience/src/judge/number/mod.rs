@@ -10,7 +10,7 @@
 //! Their weighted sum is the score of $k$, and the highest score wins. *Whether* there are clusters is told
 //! by the deepest gap: clearly deeper than in any reference, and there are; clearly less deep, and kinds
 //! agree no more than in references, and there are none. In between there is no clear number. Weights and
-//! limits were chosen on the tuning half of `make accuracy` and on noise; `docs/number.md` has what came
+//! limits were chosen on the tuning half of `make accuracy` and on noise; `docs/comparison.md` has what came
 //! of them on the judging half.
 
 mod agreement;
@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::rng::Stream;
 use crate::run::Run;
+use crate::words::counted;
 
 use agreement::agreement;
 use gaps::prominences;
@@ -147,7 +148,7 @@ impl Number {
         run: &Run,
     ) -> Result<Option<Self>> {
         let (n, axes) = (rows.nrows(), Axes::new(rows, run)?);
-        let fewer = some_of(&axes.rows, ROWS_TO_AGREE);
+        let fewer = some_of(&axes.rows, ROWS_TO_AGREE, run);
         let m = fewer.nrows();
         let ks = 2..=MOST.min(m / ROWS_EACH).min(distinct(&fewer).saturating_sub(1));
         if n < FEWEST || ks.is_empty() {
@@ -220,9 +221,10 @@ impl Number {
             [best, next, ..] => next.score <= CLEARLY * best.score,
             _ => true,
         };
+        let supported = ranked.first().is_some_and(|best| best.strength >= Strength::Moderate);
         let (k, clarity) = match ranked.first() {
             _ if none => (1, Clarity::None),
-            Some(best) if depth > CLUSTERS && stands_out => (best.k, Clarity::Clear),
+            Some(best) if depth > CLUSTERS && supported && stands_out => (best.k, Clarity::Clear),
             Some(best) => (best.k, Clarity::Unclear),
             None => (range.map_or(1, |range| *range.start()), Clarity::Unclear),
         };
@@ -249,8 +251,10 @@ impl Number {
         let Some(at) = self.at(self.k) else { return gap.to_owned() };
         let more = if at.agreement > at.reference { "more" } else { "no more" };
         let kinds = format!(
-            "at {} different clusterers agree {more} than there ({:.2}, there {:.2})",
-            self.k, at.agreement, at.reference
+            "with {} different kinds of clusterers agree {more} than on such data ({:.2} against {:.2})",
+            counted(self.k, "cluster"),
+            at.agreement,
+            at.reference
         );
         match self.clarity {
             Clarity::Clear => format!("{gap}, and {kinds}"),
@@ -277,11 +281,15 @@ fn strength(score: f64) -> Strength {
     }
 }
 
-/// The first `most` rows at even distances, all if there are no more.
-fn some_of(rows: &Matrix, most: usize) -> Matrix {
+/// All rows, or as many as `most` of them, drawn.
+fn some_of(rows: &Matrix, most: usize, run: &Run) -> Matrix {
     let n = rows.nrows();
-    let m = n.min(most);
-    Matrix::from_fn(m, rows.ncols(), |i, j| rows[(i * n / m.max(1), j)])
+    if n <= most {
+        return rows.clone();
+    }
+    let mut chosen = run.rng(Stream::Inner(1)).distinct(n, most);
+    chosen.sort_unstable();
+    Matrix::from_fn(most, rows.ncols(), |i, j| rows[(chosen[i], j)])
 }
 
 /// How many rows differ.
@@ -341,6 +349,7 @@ mod tests {
         let run = Run::new(0);
         let within = Number::new(&rows, Some(&(4..=6)), &run).unwrap().unwrap();
         assert!((4..=6).contains(&within.k), "{within:?}");
+        assert_ne!(within.clarity, Clarity::Clear, "three are clear, not these");
         assert_eq!(Number::new(&Matrix::zeros(100, 2), None, &run), Ok(None));
         assert_eq!(Number::new(&around(&[[0.0, 0.0]], 20, &mut rng), None, &run), Ok(None));
     }
