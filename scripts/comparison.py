@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
-"""The trials of numbers of clusters and of confidences in docs/comparison.md; `make labels` compares the methods.
+"""The trials of confidences in docs/comparison.md; `make labels` compares the methods, benches/accuracy/number.py the numbers.
 
-    scripts/comparison.py number  --data DIR [--program consilience] [SET ...]
-    scripts/comparison.py trials  [--program consilience] [--seeds 20]
     scripts/comparison.py confidence --data DIR [--program consilience] [--draws 20] [SET ...]
 
-`number`: `--k auto` on default ensembles of 50 members, beside single rules.
-`trials`: uniform noise, one Gaussian cloud, and separated clusters.
 `confidence`: whether halves of the members are sure of the same objects as all of them, and whether
 objects that are surely placed are rightly placed.
 Features are scaled as by default (zscore). Only the standard library is needed.
@@ -15,7 +11,6 @@ Features are scaled as by default (zscore). Only the standard library is needed.
 import argparse
 import csv
 import gzip
-import json
 import math
 import random
 import subprocess
@@ -59,88 +54,6 @@ def shuffled(data, name, folder):
 def mean(values):
     values = list(values)
     return sum(values) / len(values) if values else math.nan
-
-
-def rule(criteria, name):
-    return next((r["k"] for r in criteria["rules"] if r["rule"] == name), None)
-
-
-RULES = ["dominating eigenvalues", "longest lifetime", "fewest undecided pairs",
-         "gap of bipartite eigenvalues", "gap of prominences", "most stable halves",
-         "end of growing area"]
-
-
-def criteria_of(program, features, folder, *more):
-    # Members first: the combination of saved members is what is told as JSON.
-    ensemble = folder / "ensemble.parquet"
-    run(program, "generate", "--force", features, "--as-features", "-o", ensemble, *more)
-    told = json.loads(run(program, "combine", ensemble, "--k", "auto", "--json", *more[-2:]))
-    return told["k_criteria"]
-
-
-def number(options):
-    head = ["--k auto", "runner-up", "clusters?", *RULES]
-    print("| set | classes | " + " | ".join(head) + " |\n|---|" + "---|" * (len(head) + 1))
-    errors = {}
-    for name in options.sets or SETS:
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            features, classes = shuffled(options.data, name, folder)
-            found = criteria_of(options.program, features, folder, "--drop", "label", "--seed", "0")
-            k = len(set(classes))
-            said = [found["recommended"], *(rule(found, name) for name in RULES)]
-            cells = [said[0], found["runner_up"], found["evidence"]["verdict"], *said[1:]]
-            print(f"| {name} | {k} | " + " | ".join("" if c is None else str(c) for c in cells) + " |",
-                  flush=True)
-            for column, value in zip(["--k auto", *RULES], said):
-                errors.setdefault(column, []).append(1 if value is None else abs(value - k) / k)
-    print("\nmean |k - classes| / classes: "
-          + ", ".join(f"{column} {mean(values):.2f}" for column, values in errors.items()))
-
-
-def cloud(kind, n, d, rng):
-    draw = rng.random if kind == "uniform" else (lambda: rng.gauss(0, 1))
-    return [[draw() for _ in range(d)] for _ in range(n)]
-
-
-def blobs(c, n, d, apart, rng):
-    """Clusters of deviation 1 whose centres are at least `apart` from each other."""
-    centres, side, tries = [], apart * c ** (1 / min(d, 4)) * 1.3, 0
-    while len(centres) < c:
-        centre = [rng.random() * side for _ in range(d)]
-        if all(math.dist(centre, other) >= apart for other in centres):
-            centres.append(centre)
-        tries += 1
-        if tries % 200 == 0:
-            side *= 1.1
-    return [[x + rng.gauss(0, 1) for x in centres[i % c]] for i in range(n)]
-
-
-def trials(options):
-    def recommended(rows, seed):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            table = folder / "data.csv"
-            write(table, [f"x{j}" for j in range(len(rows[0]))], rows)
-            return criteria_of(options.program, table, folder, "--seed", seed)["recommended"]
-
-    for n, d in [(200, 2), (200, 5), (500, 2), (500, 10)]:
-        for kind in ["uniform", "gaussian"]:
-            ks = [recommended(cloud(kind, n, d, random.Random(f"{kind} {d} {s}")), s)
-                  for s in range(options.seeds)]
-            print(f"{kind}, n = {n}, d = {d}: k = 1 in {ks.count(1)} of {len(ks)}", flush=True)
-    for n, d, apart in [(300, 2, 8), (300, 5, 8), (600, 2, 6)]:
-        right, wrong = 0, []
-        for c in range(2, 13):
-            for s in range(options.repeats):
-                rng = random.Random(f"blobs {c} {d} {s}")
-                k = recommended(blobs(c, n, d, apart, rng), s)
-                right += k == c
-                if k != c:
-                    wrong.append((c, k))
-        total = 11 * options.repeats
-        print(f"separated by {apart} deviations, n = {n}, d = {d}: right in {right} of {total}"
-              + (f" (centres, found: {wrong})" if wrong else ""), flush=True)
 
 
 def ranks(values):
@@ -215,15 +128,13 @@ def confidence(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["number", "trials", "confidence"])
+    parser.add_argument("what", choices=["confidence"])
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--data")
     parser.add_argument("--program", default="consilience")
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--repeats", type=int, default=2)
     options = parser.parse_intermixed_args()
-    {"number": number, "trials": trials, "confidence": confidence}[options.what](options)
+    confidence(options)
 
 
 if __name__ == "__main__":

@@ -159,6 +159,10 @@ impl Said {
             Some(asked) => format!("{} instead of the {asked} asked for", counted(k, "cluster")),
             None => format!("{} found", counted(k, "cluster")),
         };
+        let met = match self.clarity {
+            Clarity::Clear if self.k != k => format!("{met}; {} speak for {}", self.who, self.k),
+            _ => met,
+        };
         let tone = match (self.clarity, self.k == k) {
             (Clarity::Clear, true) if about.asked.is_none_or(|asked| asked == k) => Tone::Good,
             (Clarity::None, _) if k > 1 => Tone::Weak,
