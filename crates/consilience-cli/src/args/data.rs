@@ -156,7 +156,7 @@ pub(crate) struct GenerateArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Ensemble")]
 pub(crate) struct EnsembleArgs {
-    /// The number of clusterings [default: 50; of a committee 32, or 48 where no number of clusters is known]
+    /// The number of clusterings [default: 50; of a committee 32, 48 if k is unknown]
     #[arg(long, value_name = "R", value_parser = at_least_one)]
     pub size: Option<usize>,
 
