@@ -132,7 +132,7 @@ impl Store for MemberStore {
 /// What identifies an ensemble: the data and all that the members depend on.
 pub(super) fn fingerprint(
     recipe: &Recipe,
-    looked_for: Option<String>,
+    looked_for: Option<&str>,
     data: Data<'_>,
     seed: u64,
 ) -> u64 {

@@ -92,7 +92,8 @@ impl Job<'_> {
         fs::create_dir_all(dir)
             .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
         let looked_for = self.request.looked_for();
-        let fingerprint = fingerprint(&self.recipe, looked_for, self.data, session.run.seed());
+        let fingerprint =
+            fingerprint(&self.recipe, looked_for.as_deref(), self.data, session.run.seed());
         let store = MemberStore::open(dir, fingerprint, fresh)?;
         let result = self.run_in(dir, &store, session);
         match &result {
