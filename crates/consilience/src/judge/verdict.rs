@@ -267,8 +267,8 @@ fn safety(overview: &Overview) -> Sentence {
     }
     if overview.criteria.undecided >= UNDECIDED {
         text = format!(
-            "{text} Still, the clusterings are of two minds about {} of the pairs: they agree where \
-             objects belong more than on how fine the clusters are.",
+            "{text} Still, {} of the pairs of objects are undecided: some clusterings put them together, \
+             others apart.",
             percent(overview.criteria.undecided)
         );
     }

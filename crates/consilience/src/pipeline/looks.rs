@@ -1,4 +1,4 @@
-//! What looks wrong with a table or an ensemble before anything is computed: said, not refused.
+//! What looks wrong with a table or an ensemble: said, not refused.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ struct Look {
     hash: u64,
 }
 
-/// Warns of columns that are hardly features: constants, copies, row numbers, known classes.
+/// Warns of columns that are hardly features: copies, row numbers, known classes.
 pub(super) fn warn_of_columns(data: Data<'_>, names: &[String], run: &Run) -> Result<()> {
     let found = match data {
         Data::Dense(data) => of_columns(&Table::from(data), names, run)?,
@@ -56,7 +56,7 @@ pub(super) fn warn_of_columns(data: Data<'_>, names: &[String], run: &Run) -> Re
 }
 
 fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String], run: &Run) -> Result<Vec<String>> {
-    let (n, d) = (table.nrows(), table.ncols());
+    let n = table.nrows();
     if n < FEWEST {
         return Ok(Vec::new());
     }
@@ -67,12 +67,12 @@ fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String], run: &Run) -> Re
         listed(&names, 5)
     };
     let column = |j: usize| (0..n).map(move |i| table.row(i)[j].to_f64());
-    let (mut constant, mut counting, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut counting, mut classes) = (Vec::new(), Vec::new());
     let mut alike = BTreeMap::<u64, Vec<usize>>::new();
     for (j, look) in looks.iter().enumerate() {
         let span = look.high - look.low;
+        // Constants are told of by whoever read them.
         if span == 0.0 {
-            constant.push(j);
             continue;
         }
         alike.entry(look.hash).or_default().push(j);
@@ -90,21 +90,14 @@ fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String], run: &Run) -> Re
         1 => format!("is used as a feature: leave it out, or name it as the {meant}"),
         _ => "are used as features: leave them out".to_owned(),
     };
-    let has = |columns: &[usize], one: &'static str, many: &'static str| {
-        if columns.len() == 1 { one } else { many }
-    };
     if !counting.is_empty() {
-        let counts = has(&counting, "counts", "count");
+        let counts = if counting.len() == 1 { "counts" } else { "count" };
         let used = used(&counting, "identifier");
         found.push(format!("{} {counts} the rows and {used}", quoted(&counting)));
     }
     if !classes.is_empty() {
         let used = used(&classes, "truth");
         found.push(format!("{} may hold known classes and {used}", quoted(&classes)));
-    }
-    if !constant.is_empty() && constant.len() < d {
-        let verbs = has(&constant, "has one value and tells", "have one value each and tell");
-        found.push(format!("{} {verbs} nothing", quoted(&constant)));
     }
     for columns in alike.values().filter(|columns| columns.len() > 1) {
         let same = |&j: &usize| (0..n).all(|i| table.row(i)[j] == table.row(i)[columns[0]]);
@@ -191,15 +184,9 @@ mod tests {
             ("width", width),
             ("nr", |i| 7.0 + ((i * 7) % 30) as f64),
             ("Species", |i| (i % 3) as f64),
-            ("site", |_| 4.0),
             ("again", width),
         ]);
-        let starts = [
-            "`nr` counts the rows",
-            "`Species` may hold",
-            "`site` has one value",
-            "`width`, `again` are",
-        ];
+        let starts = ["`nr` counts the rows", "`Species` may hold", "`width`, `again` are"];
         assert_eq!(found.len(), starts.len(), "{found:?}");
         for (text, start) in found.iter().zip(starts) {
             assert!(text.starts_with(start), "{text}");
