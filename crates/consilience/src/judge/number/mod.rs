@@ -123,7 +123,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// The number of clusters of `rows`, a sample of at most [`ROWS`] where there are more; `range`
+    /// The number of clusters of `rows`, a sample of at most 2,000 where there are more; `range`
     /// restricts it. `None` if there are too few rows to tell.
     ///
     /// # Cost
