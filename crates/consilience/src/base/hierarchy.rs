@@ -9,7 +9,8 @@
 //!   to the squared distances from the means of clusters; heights are the square roots of twice that,
 //!
 //! found by the nearest-neighbour [chain](super::linkage): for Ward mostly with the [means](super::ward) of
-//! clusters, for the others with the [distances](super::distances) of all pairs. Equal rows are one from the
+//! clusters, for the others with the [distances](super::distances) of all pairs, where most clusters merge many
+//! at once before the chain begins. Equal rows are one from the
 //! start, with a weight. They are in sorted order, so that ties do not depend on the order of the table.
 //!
 //! # Cost
@@ -244,6 +245,21 @@ mod tests {
         (heights, levels)
     }
 
+    fn assert_greedy(linkage: Linkage, data: &Matrix) {
+        let hierarchy = HierarchyParams::new(linkage, 1).check().unwrap();
+        let merges = hierarchy.merges(data, &Run::new(0).threads(1)).unwrap();
+        let (heights, levels) = greedy(linkage, data);
+        for (merge, height) in merges.merges().iter().zip(&heights) {
+            assert!((merge.height - height).abs() < 1e-9 * (1.0 + height));
+        }
+        for groups in &levels {
+            let labels = merges.cut(groups.len()).unwrap();
+            for (label, group) in groups.iter().enumerate() {
+                assert!(group.iter().all(|&i| labels[i] == label as u32));
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn the_chain_is_the_greedy_tree(n in 1usize..26, few in 1usize..4, many: bool, seed: u64) {
@@ -252,19 +268,20 @@ mod tests {
             let mut rng = Rng::new(seed, Stream::Data);
             let data = Matrix::from_vec(n, d, (0..n * d).map(|_| rng.normal()).collect());
             for linkage in BY_CHAIN {
-                let hierarchy = HierarchyParams::new(linkage, 1).check().unwrap();
-                let merges = hierarchy.merges(&data, &Run::new(0).threads(1)).unwrap();
-                let (heights, levels) = greedy(linkage, &data);
-                for (merge, height) in merges.merges().iter().zip(&heights) {
-                    prop_assert!((merge.height - height).abs() < 1e-9 * (1.0 + height));
-                }
-                for groups in &levels {
-                    let labels = merges.cut(groups.len()).unwrap();
-                    for (label, group) in groups.iter().enumerate() {
-                        prop_assert!(group.iter().all(|&i| labels[i] == label as u32));
-                    }
-                }
+                assert_greedy(linkage, &data);
             }
+        }
+
+        /// The nearest of each is the one before it: only the first two are each other's, so that hardly
+        /// anything merges at once and the chain does the work.
+        #[test]
+        fn so_it_is_where_few_merge_at_once(n in 20usize..40, many: bool, seed: u64) {
+            let d = if many { MAX_COLUMNS + 1 } else { 1 };
+            let mut rng = Rng::new(seed, Stream::Data);
+            let places: Vec<f64> = (0..n).map(|i| 1.5f64.powi(i as i32) + 0.1 * rng.unit()).collect();
+            let order = rng.permutation(n);
+            let data = Matrix::from_fn(n, d, |i, f| if f == 0 { places[order[i] as usize] } else { 0.0 });
+            BY_CHAIN.into_iter().for_each(|linkage| assert_greedy(linkage, &data));
         }
 
         /// A row given twice is a row of weight two: heights are those of the plain definition.

@@ -46,6 +46,11 @@ pub(crate) trait Store {
     /// How many items there are; at first each is a group.
     fn items(&self) -> usize;
 
+    /// Merges that the store makes before it is asked for any, a group's own before it is merged on.
+    fn at_once(&mut self, _: &Run) -> Result<Vec<Join>> {
+        Ok(vec![])
+    }
+
     /// The group most similar to `a`, the first of equals, and the similarity. There is another.
     fn nearest(&mut self, a: u32) -> (u32, f64);
 
@@ -60,7 +65,7 @@ pub(crate) trait Store {
 /// At most $3u$ calls of [`Store::nearest`] and $u - 1$ of [`Store::merge`].
 pub(crate) fn chain(mut store: impl Store, run: &Run) -> Result<Vec<Join>> {
     let u = store.items();
-    let mut joins = Vec::with_capacity(u.saturating_sub(1));
+    let mut joins = store.at_once(run)?;
     let mut chain: Vec<u32> = Vec::new();
     let mut on_chain = vec![false; u];
     while joins.len() + 1 < u {
