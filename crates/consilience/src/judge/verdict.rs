@@ -82,6 +82,8 @@ struct Said {
     clarity: Clarity,
     /// Other numbers that are possible, the likeliest first.
     others: Vec<usize>,
+    /// Numbers of larger groups that the clusters lie in.
+    levels: Vec<usize>,
     /// Who says so.
     who: &'static str,
 }
@@ -91,8 +93,9 @@ impl Said {
         if let Some(number) = about.number {
             let (k, clarity) = (number.k, number.clarity);
             let mut others = number.plausible();
-            others.retain(|&other| other != k);
-            return Said { k, clarity, others, who: "the data" };
+            let levels = number.levels.clone();
+            others.retain(|other| *other != k && !levels.contains(other));
+            return Said { k, clarity, others, levels, who: "the data" };
         }
         let criteria = &overview.criteria;
         let (k, clarity) = (criteria.recommended, criteria.clarity);
@@ -100,6 +103,7 @@ impl Said {
             k,
             clarity,
             others: criteria.runner_up.into_iter().collect(),
+            levels: Vec::new(),
             who: "the clusterings",
         }
     }
@@ -133,7 +137,11 @@ impl Said {
             let text = if about.asked.is_some() {
                 format!("{start}, and {who} speak for that number")
             } else {
-                format!("Probably {start}{possible}")
+                let within = match self.levels[..] {
+                    [] => String::new(),
+                    [.., last] => format!(" in {last} larger groups"),
+                };
+                format!("Probably {start}{within}{possible}")
             };
             (Tone::Good, text)
         } else if self.clarity == Clarity::Clear {
@@ -168,7 +176,16 @@ impl Said {
             (Clarity::None, _) if k > 1 => Tone::Weak,
             _ => Tone::Caution,
         };
-        Sentence { about: "Number of clusters".into(), tone, text: format!("{met}: {why}.") }
+        let levels = match self.levels[..] {
+            _ if self.k != k => String::new(),
+            [] => String::new(),
+            [one] => format!(" They lie in {one} larger groups, further apart still."),
+            [one, two, ..] => format!(
+                " They lie in {two} larger groups, and these in {one}, each further apart than within."
+            ),
+        };
+        let text = format!("{met}: {why}.{levels}");
+        Sentence { about: "Number of clusters".into(), tone, text }
     }
 }
 
@@ -402,7 +419,31 @@ mod tests {
 
     /// Evidence for `k` clusters.
     fn number(k: usize, clarity: Clarity) -> Number {
-        Number { k, clarity, depth: 2.0, agreed: 3.0, evidence: Vec::new(), sampled: None }
+        Number {
+            k,
+            clarity,
+            depth: 2.0,
+            agreed: 3.0,
+            evidence: vec![],
+            levels: vec![],
+            sampled: None,
+        }
+    }
+
+    #[test]
+    fn larger_groups_are_told() {
+        let overview = doubtful();
+        let nested = Number { levels: vec![2], ..number(overview.clusters.len(), Clarity::Clear) };
+        let told = said(&overview, None, Some(&nested));
+        assert_eq!(told[0].text, "Probably 2 clusters in 2 larger groups.");
+        let why = &about(&told, "Number of clusters").text;
+        assert!(why.ends_with("They lie in 2 larger groups, further apart still."), "{why}");
+        let others = Number { k: 5, ..nested };
+        assert!(
+            !about(&said(&overview, None, Some(&others)), "Number of clusters")
+                .text
+                .contains("larger")
+        );
     }
 
     #[test]

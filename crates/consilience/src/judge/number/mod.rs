@@ -9,7 +9,13 @@
 //!
 //! Their weighted sum is the score of $k$, and the highest score wins. *Whether* there are clusters is told
 //! by the deepest gap: clearly deeper than in any reference, and there are; clearly less deep, and kinds
-//! agree no more than in references, and there are none. In between there is no clear number. Weights and
+//! agree no more than in references, and there are none. In between there is no clear number.
+//!
+//! Groups that gaps set off are nested: the group with the shallowest gap is part of the one that it meets.
+//! A smaller number with a strong step of its own is therefore another *level*: larger groups that stand
+//! further apart still.
+//!
+//! Weights and
 //! limits were chosen on the tuning half of `make accuracy` and on noise; `docs/comparison.md` has what came
 //! of them on the judging half.
 
@@ -118,6 +124,9 @@ pub struct Number {
     pub agreed: f64,
     /// What speaks for 2, 3, ... clusters.
     pub evidence: Vec<KEvidence>,
+    /// Smaller numbers of groups that these clusters lie in, ascending, where the data are nested.
+    #[serde(default)]
+    pub levels: Vec<usize>,
     /// How many rows were looked at, if not all.
     pub sampled: Option<usize>,
 }
@@ -228,7 +237,9 @@ impl Number {
             Some(best) => (best.k, Clarity::Unclear),
             None => (range.map_or(1, |range| *range.start()), Clarity::Unclear),
         };
-        Number { k, clarity, depth, agreed, evidence, sampled: None }
+        let coarser = evidence.iter().filter(|e| e.k < k && strength(e.step) == Strength::Strong);
+        let levels = coarser.map(|e| e.k).collect();
+        Number { k, clarity, depth, agreed, evidence, levels, sampled: None }
     }
 
     /// The same, if the rows were drawn from `all`.
@@ -352,6 +363,16 @@ mod tests {
         assert_ne!(within.clarity, Clarity::Clear, "three are clear, not these");
         assert_eq!(Number::new(&Matrix::zeros(100, 2), None, &run), Ok(None));
         assert_eq!(Number::new(&around(&[[0.0, 0.0]], 20, &mut rng), None, &run), Ok(None));
+    }
+
+    #[test]
+    fn groups_of_clusters_are_a_level() {
+        let mut rng = Run::new(5).rng(Stream::Data);
+        let pairs = [[0.0, 0.0], [8.0, 0.0], [0.0, 90.0], [8.0, 90.0], [90.0, 0.0], [98.0, 0.0]];
+        let nested = found(&around(&pairs, 60, &mut rng), 0);
+        assert_eq!((nested.k, &nested.levels[..]), (6, &[3][..]), "{nested:?}");
+        let apart = found(&around(&[[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 100, &mut rng), 0);
+        assert_eq!((apart.k, &apart.levels[..]), (3, &[][..]), "{apart:?}");
     }
 
     #[test]
