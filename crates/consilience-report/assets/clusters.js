@@ -83,19 +83,20 @@ function scatterPlot() {
       };
       const shown = [];
       for (const i of order) {
+        const far = s.outside.includes(i);
         const [x, y] = at(i);
         if (x < pad.left - 5 || x > width + 5 || y < -5 || y > height) continue;
         shown.push([i, x, y]);
         inside.append(svg('path', {
           d: shape(shapeOf(s.clusters[i]), Math.round(x * 10) / 10, Math.round(y * 10) / 10, radius),
-          fill: colour(s.clusters[i], of), 'fill-opacity': 0.2 + 0.75 * (s.confidence[i] / 1000),
+          fill: far ? 'none' : colour(s.clusters[i], of), 'fill-opacity': 0.2 + 0.75 * (s.confidence[i] / 1000),
           stroke: colour(s.clusters[i], of), 'stroke-width': 0.9, 'stroke-opacity': 0.9,
         }));
       }
       picture.append(inside,
         text(pad.left + w / 2, height - 6, clipped(s.axes[0], Math.floor(w / 6.4)), of, { 'text-anchor': 'middle' }),
         text(0, 0, clipped(s.axes[1], Math.floor(h / 6.4)), of, { 'text-anchor': 'middle', transform: `translate(14 ${pad.top + h / 2}) rotate(-90)` }));
-      const told = ([i, x, y]) => ({ x, y, lines: [s.names[i], `cluster ${clusterName(s.clusters[i])}, confidence ${fixed(s.confidence[i] / 1000, 2)}`] });
+      const told = ([i, x, y]) => ({ x, y, lines: [s.names[i], `cluster ${clusterName(s.clusters[i])}, confidence ${fixed(s.confidence[i] / 1000, 2)}`, ...(s.outside.includes(i) ? ['far off, shown at the edge'] : [])] });
       return {
         svg: picture,
         area: { x: pad.left, y: pad.top, width: w, height: h },

@@ -6,7 +6,7 @@ use consilience::ensemble::{Contingency, NO_PROFILE};
 use consilience::judge::{
     Blocks, Judgement, KCurve, Overview, Partition, Scatter, Support, Tracking, consensus_order,
 };
-use consilience::pipeline::{AlignedRecord, Record};
+use consilience::pipeline::{AlignedRecord, BoardRecord, Record, Standing};
 use consilience::words::{count, counted, named};
 use consilience::{Result, Run};
 use serde_json::Value;
@@ -60,6 +60,7 @@ impl Subject<'_> {
             fact("Clusters", count(k)),
             fact("Clusterings combined", count(profiles.n_members())),
             fact("Safe objects", format!("{:.0} %", 100.0 * safe)),
+            fact("Mean confidence", format!("{:.0} %", 100.0 * overview.confidence())),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
         ];
         if let Some((name, ours, _)) = classes.as_ref().and_then(|classes| classes.scores.first()) {
@@ -67,6 +68,9 @@ impl Subject<'_> {
                 &format!("{} with the classes", name.to_uppercase()),
                 format!("{:.2}", ours.unwrap_or(f64::NAN)),
             ));
+        }
+        if overview.coverage < 1.0 - 1e-9 {
+            facts.push(fact("Labels there are", format!("{:.0} %", 100.0 * overview.coverage)));
         }
         let moved = found.aligned.as_ref().map(moved);
         facts.extend(moved.as_ref().map(|moved| {
@@ -134,6 +138,8 @@ impl Subject<'_> {
             moved,
             trace: found.trace.iter().copied().flatten().collect(),
             doubtful: self.doubtful(overview),
+            silent: overview.coverage < 1.0 - 1e-9,
+            methods_compared: found.leaderboard.as_ref().map_or(Vec::new(), board),
             truth: classes,
             methods: shown::Methods {
                 paragraph: paper::paragraph(record, (overview.safe, overview.n)),
@@ -209,6 +215,7 @@ impl Subject<'_> {
             axes: scatter.axes.clone(),
             aspect: scatter.aspect,
             places: scatter.places.clone(),
+            outside: scatter.outside.clone(),
             clusters,
             confidence,
             names: scatter.objects.iter().map(|&i| self.object(i)).collect(),
@@ -304,10 +311,24 @@ impl Subject<'_> {
                 second: choice.second as usize,
                 second_support: thousandths(choice.second_support),
                 confidence: thousandths(self.partition.confidence[s]),
+                coverage: thousandths(choice.votes / self.partition.profiles.n_members() as f64),
             }
         };
         objects.into_iter().map(told).collect()
     }
+}
+
+/// The methods that were compared, as rows of a table.
+fn board(board: &BoardRecord) -> Vec<shown::Compared> {
+    let value = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.3}"));
+    let row = |row: &Standing| shown::Compared {
+        method: row.method.to_string(),
+        k: row.k.map_or(String::new(), count),
+        anmi: value(row.anmi),
+        agreement: value(row.agreement),
+        problem: row.problem.clone().unwrap_or_default(),
+    };
+    board.methods.iter().map(row).collect()
 }
 
 /// The tracks of the objects through the numbers of clusters.
