@@ -31,7 +31,7 @@ from sets import Set, digest, sets
 BINS = 15
 DRAWS = 3
 # As in `judge/confidence.rs`: a vote that says nothing, and room for the logarithm of odds.
-SILENT, ROOM = 0.5, 0.02
+SILENT, ROOM = 1.0, 0.02
 
 
 @dataclass

@@ -1,5 +1,7 @@
 // ---- frame: what every figure has: drawing, hover, keys, zoom, table, saving ----
 const figures = [];
+/** Whether the page is being printed. */
+let printing = false;
 
 /**
  * A figure in the element with this id. `spec` has
@@ -21,7 +23,9 @@ function figure(id, spec) {
   plot.setAttribute('aria-label', `${title}. Arrow keys read the values${spec.zoom ? ', plus and minus zoom' : ''}; the table below has all of them.`);
 
   self.redraw = () => {
-    const width = Math.max(plot.clientWidth, 240);
+    // Paper has two columns, whatever the window is.
+    const paper = root.classList.contains('wide') ? 1010 : 440;
+    const width = printing ? paper : Math.max(plot.clientWidth, 240);
     self.drawn = spec.draw(theme(), width, self.view);
     self.drawn.svg.setAttribute('aria-hidden', 'true');
     plot.replaceChildren(self.drawn.svg, tip, spoken);

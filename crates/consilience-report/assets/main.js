@@ -65,8 +65,14 @@ document.getElementById('theme').addEventListener('click', () => {
 });
 // Paper is white.
 let before;
-addEventListener('beforeprint', () => { before = document.documentElement.dataset.theme; document.documentElement.dataset.theme = 'light'; redraw(); });
+addEventListener('beforeprint', () => {
+  printing = true;
+  before = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = 'light';
+  redraw();
+});
 addEventListener('afterprint', () => {
+  printing = false;
   if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
   redraw();
 });

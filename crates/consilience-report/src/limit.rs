@@ -29,7 +29,7 @@ const CURVE: usize = 200;
 /// The report with everything that grows with the data cut to a fixed size.
 pub(crate) fn limited(mut report: Report) -> Report {
     let mut notes = Vec::new();
-    cut(&mut report.title, LETTERS);
+    cut(&mut report.title, 2 * LETTERS);
     cut(&mut report.subtitle, PARAGRAPH);
     report.verdict.truncate(20);
     for sentence in &mut report.verdict {

@@ -7,7 +7,7 @@ use consilience::judge::{
     Blocks, Judgement, KCurve, Overview, Partition, Scatter, Support, Tracking, consensus_order,
 };
 use consilience::pipeline::{AlignedRecord, BoardRecord, Record, Standing};
-use consilience::words::{count, counted, named};
+use consilience::words::{count, counted, named, percent};
 use consilience::{Result, Run};
 use serde_json::Value;
 
@@ -59,8 +59,8 @@ impl Subject<'_> {
             fact("Objects", count(overview.n)),
             fact("Clusters", count(k)),
             fact("Clusterings combined", count(profiles.n_members())),
-            fact("Safe objects", format!("{:.0} %", 100.0 * safe)),
-            fact("Mean confidence", format!("{:.0} %", 100.0 * overview.confidence())),
+            fact("Safe objects", percent(safe)),
+            fact("Mean confidence", percent(overview.confidence())),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
         ];
         if let Some((name, ours, _)) = classes.as_ref().and_then(|classes| classes.scores.first()) {
@@ -70,7 +70,7 @@ impl Subject<'_> {
             ));
         }
         if overview.coverage < 1.0 - 1e-9 {
-            facts.push(fact("Labels there are", format!("{:.0} %", 100.0 * overview.coverage)));
+            facts.push(fact("Labels there are", percent(overview.coverage)));
         }
         let moved = found.aligned.as_ref().map(moved);
         facts.extend(moved.as_ref().map(|moved| {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::number::{Clarity, Number};
 use crate::judge::overview::Overview;
-use crate::words::{count, counted, listed};
+use crate::words::{count, counted, listed, percent};
 
 /// The share of safe objects from which on a consensus is sound, and below which it is weak.
 const SOUND: f64 = 0.9;
@@ -411,16 +411,6 @@ fn camps(overview: &Overview) -> Option<Sentence> {
         sizes.join(" and ")
     );
     Some(Sentence { about: "Camps".into(), tone: Tone::Weak, text })
-}
-
-/// Whole percents, but never 0 % of something or 100 % of less than all.
-fn percent(share: f64) -> String {
-    let whole = 100.0 * share;
-    match whole {
-        x if x > 0.0 && x < 0.5 => "under 1 %".to_owned(),
-        x if (99.5..100.0).contains(&x) => "over 99 %".to_owned(),
-        x => format!("{x:.0} %"),
-    }
 }
 
 #[cfg(test)]
