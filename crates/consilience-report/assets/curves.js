@@ -35,7 +35,7 @@ function numberCurves() {
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * Math.ceil(panels.length / across)}` });
       const marks = [];
       panels.forEach(([name, rule, values], p) => {
-        const box = { x: (p % across) * each + 38, y: Math.floor(p / across) * tall + 36, w: each - 52, h: 130 };
+        const box = { x: (p % across) * each + 50, y: Math.floor(p / across) * tall + 36, w: each - 64, h: 130 };
         const most = Math.max(...values, 1e-9);
         const step = box.w / values.length;
         const every = Math.ceil(values.length / Math.max(2, Math.floor(box.w / 22)));
@@ -124,7 +124,7 @@ function resampledCurves() {
       const tall = 236;
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * (4 / across)}` });
       const marks = [];
-      const box = (p) => ({ x: (p % across) * each + 44, y: Math.floor(p / across) * tall + 36, w: each - 60, h: 146 });
+      const box = (p) => ({ x: (p % across) * each + 50, y: Math.floor(p / across) * tall + 36, w: each - 66, h: 146 });
       const first = box(0);
       axes(picture, first, of, { x: 'share of the draws', y: 'Consensus distribution', xs: [0, 0.5, 1].map((t) => [t, String(t)]), ys: [[0, '0 %'], [0.5, '50 %'], [1, '100 %']] });
       const chosen = s.ks.indexOf(s.k);

@@ -59,10 +59,14 @@ impl Subject<'_> {
             fact("Objects", count(overview.n)),
             fact("Clusters", count(k)),
             fact("Clusterings combined", count(profiles.n_members())),
-            fact("Safe objects", percent(safe)),
-            fact("Mean confidence", percent(overview.confidence())),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
         ];
+        // With one cluster there is nothing to compare.
+        if k > 1 {
+            let compared = [("Safe objects", safe), ("Mean confidence", overview.confidence())];
+            let compared = compared.map(|(name, share)| fact(name, percent(share)));
+            facts.splice(3..3, compared);
+        }
         if let Some((name, ours, _)) = classes.as_ref().and_then(|classes| classes.scores.first()) {
             facts.push(fact(
                 &format!("{} with the classes", name.to_uppercase()),

@@ -27,6 +27,8 @@ use crate::judge::support::{Placement, Support};
 const SILENT: f64 = 1.0;
 /// What is added to both sides before the logarithm of odds is taken.
 const ROOM: f64 = 0.02;
+/// The least number of clusters that there is something to compare with.
+const LEAST: usize = 2;
 /// What the fit gave: a constant, then the weights of togetherness, margin, excess size and chance.
 const FITTED: [f64; 5] = [-0.397, 0.723, 0.922, -1.775, 3.296];
 
@@ -43,11 +45,11 @@ impl Confidence {
         let mut sizes = vec![0.0; k];
         let assigned = labels.iter().zip(profiles.weights()).filter(|(j, _)| **j != NO_CLUSTER);
         assigned.for_each(|(&j, w)| sizes[j as usize] += w);
-        let (all, k) = (sizes.iter().sum::<f64>(), k as f64);
+        let (all, many) = (sizes.iter().sum::<f64>(), k.max(LEAST) as f64);
         let [constant, .., size, chance] = FITTED;
         let shared = |own: f64| {
-            let excess = (k * own / all).ln().max(0.0);
-            constant + size * excess + chance / k
+            let excess = (k as f64 * own / all).ln().max(0.0);
+            constant + size * excess + chance / many
         };
         Confidence { of_clusters: sizes.into_iter().map(shared).collect() }
     }
@@ -56,10 +58,12 @@ impl Confidence {
     pub fn of(&self, choice: &Placement) -> f64 {
         let Some(shared) = self.of_clusters.get(choice.cluster as usize) else { return 0.0 };
         let heard = choice.votes / (choice.votes + SILENT);
+        // Nobody can vote against the only cluster there is.
+        let ahead = if self.of_clusters.len() < LEAST { 0.0 } else { choice.margin() };
         let [_, together, margin, ..] = FITTED;
         let odds = shared
             + together * log_odds(heard * choice.together)
-            + margin * log_odds(0.5 + 0.5 * heard * choice.margin());
+            + margin * log_odds(0.5 + 0.5 * heard * ahead);
         1.0 / (1.0 + (-odds).exp())
     }
 
@@ -136,6 +140,16 @@ mod tests {
         let support = Support::new(&profiles, &labels, 2);
         assert_eq!((support.choice(0).support, support.choice(1).support), (1.0, 1.0));
         assert!(sure[0] > sure[1] + 0.02, "{sure:?}");
+    }
+
+    #[test]
+    fn one_cluster_is_sure_only_if_members_see_one() {
+        let sure = |member: [i64; 4]| {
+            let profiles = profiles(&hard_ensemble(&[member; 10]));
+            Confidence::of_profiles(&profiles, &vec![0; profiles.len()], 1)[0]
+        };
+        let (one, four) = (sure([0; 4]), sure([0, 1, 2, 3]));
+        assert!(one > 0.9 && four < 0.65, "{one} {four}");
     }
 
     #[test]
