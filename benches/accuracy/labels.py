@@ -88,11 +88,12 @@ class Program:
         return found
 
 
-def read(path: Path) -> dict[str, np.ndarray]:
-    """The columns of a table of labels."""
+def read(path: Path, coded: bool = True) -> dict[str, np.ndarray]:
+    """The columns of a table, labels coded from 0."""
     with open(path, newline="") as file:
         header, *rows = csv.reader(file)
-    return {name: np.unique(column, return_inverse=True)[1] for name, column in zip(header, zip(*rows, strict=True), strict=True)}
+    columns = {name: np.array(column) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
+    return {name: np.unique(column, return_inverse=True)[1] if coded else column for name, column in columns.items()}
 
 
 def scores(truth: np.ndarray, labels: np.ndarray) -> tuple[float, float]:

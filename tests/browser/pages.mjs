@@ -95,11 +95,12 @@ export function makePages(program) {
   run('combine', 'missing.csv', '--id', 'id', '--method', 'scec', '--k', '3', '-o', 'missing-out.csv', '--report', 'missing.html');
   writeFileSync(at('hostile.csv'), hostile());
   run('combine', 'hostile.csv', '--id', 'id', '--method', 'scec', '--k', '2', '-o', 'hostile-out.csv', '--report', 'hostile.html');
+  run('combine', 'missing.csv', '--id', 'id', '--method', 'all', '--k', '3', '-o', 'board-out.csv', '--report', 'board.html');
   million(at('million.npy'));
   run('combine', 'million.npy', '--method', 'scec', '--k', '5', '-o', 'million-out.npy', '--report', 'million.html');
 
   return {
-    paths: { demo: at('demo/report.html'), soft: at('soft/report.html'), missing: at('missing.html'), hostile: at('hostile.html'), million: at('million.html') },
+    paths: { demo: at('demo/report.html'), soft: at('soft/report.html'), missing: at('missing.html'), hostile: at('hostile.html'), million: at('million.html'), board: at('board.html') },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -163,6 +163,10 @@ describe('a figure', () => {
       assert.match(picture, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
       const parsed = await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') === null, picture);
       assert.ok(parsed, `${id} is well-formed`);
+      const caption = await page.locator(`#${id} figcaption p`).evaluate((p) => p.innerText.trim().split(' ').slice(0, 5).join(' '));
+      assert.ok(picture.includes(await page.locator(`#${id} h3`).innerText()), `${id} has its title inside`);
+      assert.ok(picture.includes(caption.replaceAll('&', '&amp;')), `${id} has its caption inside: ${caption}`);
+      if (await page.locator(`#${id} .legend`).count()) assert.ok(picture.includes('>Clusters<'), `${id} has its legend inside`);
       const png = await saved(page, id, 'PNG');
       assert.equal(png.subarray(1, 4).toString(), 'PNG');
       assert.ok(png.length > 5000);
@@ -195,6 +199,58 @@ test('the keyboard reaches every control', () => open('demo', {}, async (page) =
   reached.delete('body');
   assert.ok(reached.size >= wanted, `${reached.size} of ${wanted}`);
 }));
+
+test('the page opens with the headline', () => open('demo', {}, async (page) => {
+  const first = await page.locator('main > *').first().locator('h2').innerText();
+  assert.match(first, /clusters/);
+  assert.equal(await page.locator('.verdict li').filter({ hasText: first }).count(), 0, 'said once');
+}));
+
+test('captions speak of the colours that are there', async () => {
+  for (const [colorScheme, word] of [['light', 'Dark squares'], ['dark', 'Bright squares']]) {
+    await open('demo', { colorScheme }, async (page) => {
+      const words = () => page.locator('#matrix figcaption').innerText();
+      assert.ok((await words()).includes(word), colorScheme);
+      await page.locator('#theme').click();
+      assert.ok(!(await words()).includes(word), `${colorScheme}, exchanged`);
+    });
+  }
+});
+
+test('no axis has the same number twice', async () => {
+  for (const [name, id] of [['demo', 'number'], ['demo', 'resampled'], ['soft', 'trace']]) {
+    await open(name, {}, async (page) => {
+      const places = await page.locator(`#${id} .plot text[text-anchor="end"]`).evaluateAll((all) => all.map((t) => [t.getAttribute('x'), t.textContent]));
+      assert.ok(places.length >= 2, id);
+      assert.ok(!places.some(([, label], i) => i > 0 && places[i - 1][1] === label && label !== '0'), `${id}: ${places}`);
+    });
+  }
+});
+
+test('two figures never have one name', () => open('soft', {}, async (page) => {
+  const names = await page.locator('figure h3').allInnerTexts();
+  assert.equal(new Set(names).size, names.length, names.join(', '));
+}));
+
+test('a table that is cut says so, and only then', async () => {
+  for (const [width, cut] of [[360, true], [1280, false]]) {
+    await open('missing', { viewport: { width, height: 800 } }, async (page) => {
+      const hints = page.locator('.scroll[aria-label="The most doubtful objects"] + .hint');
+      assert.equal(await hints.isVisible(), cut, `at ${width}`);
+    });
+  }
+});
+
+test('missing labels and all methods have their tables', async () => {
+  await open('missing', {}, async (page) => {
+    assert.ok((await page.locator('th', { hasText: 'labelled by' }).count()) === 1);
+    assert.ok((await page.locator('.verdict').innerText()).includes('of the labels are missing'));
+  });
+  await open('board', {}, async (page) => {
+    const rows = page.locator('[aria-label="Leaderboard"] tbody tr');
+    assert.ok((await rows.count()) > 10);
+  });
+});
 
 test('light and dark can be exchanged', () => open('demo', {}, async (page) => {
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -16,7 +16,9 @@ use clap_complete::Shell;
 
 pub(crate) use self::check::{CheckArgs, Kind};
 pub(crate) use self::consensus::{ConsensusArgs, KChoice, Setting};
-pub(crate) use self::data::{DataReading, DemoArgs, EnsembleArgs, GenerateArgs, RunArgs};
+pub(crate) use self::data::{
+    DEFAULT_DEMO, DataReading, DemoArgs, EnsembleArgs, GenerateArgs, RunArgs,
+};
 pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::results::{AssignArgs, ExplainArgs, ReplayArgs, ReportArgs};

@@ -88,11 +88,14 @@ impl Named {
     }
 }
 
+/// The columns that this program writes a consensus with; the last only where labels are missing.
+pub(super) const CONSENSUS: [&str; 4] = ["id", "cluster", "confidence", "coverage"];
+
 /// Whether a table has the columns that this program writes a consensus with, hard or soft.
 pub(super) fn is_consensus(names: &[String]) -> bool {
     let Some((first, rest)) = names.split_first() else { return false };
     let soft = !rest.is_empty() && rest.iter().all(|name| name.starts_with("consensus:"));
-    first == "id" && (soft || rest == ["cluster", "confidence"])
+    first == "id" && (soft || rest == &CONSENSUS[1..3] || rest == &CONSENSUS[1..])
 }
 
 /// The error that there is no column of this name.

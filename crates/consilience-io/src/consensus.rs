@@ -1,10 +1,10 @@
-//! A consensus as this program writes it: `id,cluster,confidence`.
+//! A consensus as this program writes it: `id,cluster,confidence`, and `coverage` where labels are missing.
 
 use std::path::Path;
 
 use consilience::Run;
 
-use super::columns::is_consensus;
+use super::columns::{CONSENSUS, is_consensus};
 use super::error::{InputError, Result};
 use super::table::{Column, Ids, Plan, Role};
 use super::{ReadOptions, read_table};
@@ -25,8 +25,10 @@ struct Consensus;
 
 impl Plan for Consensus {
     fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
-        if is_consensus(names) && names.len() == 3 {
-            return Ok(vec![Role::Text, Role::Labels, Role::Numbers]);
+        let hard = names.get(1).is_some_and(|name| *name == CONSENSUS[1]);
+        if is_consensus(names) && hard {
+            let roles = [Role::Text, Role::Labels, Role::Numbers, Role::Numbers];
+            return Ok(roles.into_iter().take(names.len()).collect());
         }
         Err(InputError::Unsupported {
             file: file.to_owned(),
@@ -73,6 +75,8 @@ mod tests {
         assert_eq!(found.clusters, [Some(2), None, Some(0)]);
         assert_eq!((found.confidence[0], found.confidence[2]), (0.5, 1.0));
         assert!(found.confidence[1].is_nan());
+        fs::write(&path, "id,cluster,confidence,coverage\na,2,0.5,0.25\n").unwrap();
+        assert_eq!(read_consensus(&path, &Run::new(0)).unwrap().confidence, [0.5]);
         fs::write(&path, "id,x\na,2\n").unwrap();
         let refused = read_consensus(&path, &Run::new(0).threads(1)).unwrap_err().to_string();
         assert!(refused.contains("the columns are not `id,cluster,confidence`"), "{refused}");

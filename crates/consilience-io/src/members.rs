@@ -12,7 +12,7 @@ use crate::spelling::Setting;
 
 /// The role of a column that no option names.
 pub(super) fn label_role(names: &[String], j: usize) -> Role {
-    if is_consensus(names) && ["id", "confidence"].contains(&&*names[j]) {
+    if is_consensus(names) && ["id", "confidence", "coverage"].contains(&&*names[j]) {
         return Role::Skip;
     }
     if soft_name(&names[j]).is_some() { Role::Numbers } else { Role::Labels }

@@ -47,17 +47,24 @@ pub(crate) fn consensus<'py>(
         // One object at a time: lists of options would take twice the memory.
         let label = |i: usize| answer.label(i).map_or(-1, i64::from);
         let labels: Vec<i64> = (0..answer.profiles.n_objects()).map(label).collect();
+        let partition = run.install(|| answer.partition());
         let sure = |(&label, &s): (&i64, &u32)| match label {
             -1 => 0.0,
-            _ => answer.consensus.confidence.get(s as usize).copied().unwrap_or(0.0),
+            _ => partition.confidence.get(s as usize).copied().unwrap_or(0.0),
         };
-        let confidence: Vec<f64> = labels.iter().zip(answer.profiles.map()).map(sure).collect();
-        Ok((answer, labels, confidence))
+        let map = partition.profiles.map();
+        let confidence: Vec<f64> = labels.iter().zip(map).map(sure).collect();
+        drop(partition);
+        let coverage = answer.coverage();
+        Ok((answer, labels, confidence, coverage))
     };
-    let ((answer, labels, confidence), warnings) = compute_apart(py, &circumstances, work)?;
+    let ((answer, labels, confidence, coverage), warnings) =
+        compute_apart(py, &circumstances, work)?;
     let told = arrays(py, answer)?;
     told.set_item("labels", PyArray1::from_vec(py, labels))?;
     told.set_item("confidence", PyArray1::from_vec(py, confidence))?;
+    let coverage = coverage.map(|coverage| PyArray1::from_vec(py, coverage));
+    told.set_item("coverage", coverage)?;
     told.set_item("warnings", warnings)?;
     Ok(told)
 }

@@ -15,9 +15,13 @@ use crate::ensemble::{PyEnsemble, codes, matrix, member_of};
 use crate::error::to_python;
 use crate::running::{Circumstances, compute};
 
-/// Clusters, profiles and support of new objects.
-type Assigned<'py> =
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+/// Clusters, profiles, confidence and coverage of new objects.
+type Assigned<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 /// The distinct label tuples of an ensemble.
 #[pyclass(name = "Profiles", module = "consilience._native", frozen)]
@@ -174,7 +178,7 @@ impl PyProfiles {
     }
 
     /// Where new objects belong: their clusters, the profiles that have their label tuples (both -1
-    /// where there is none), and the members' support of their clusters.
+    /// where there is none), how sure their clusters are, and the share of the members that label them.
     fn assign<'py>(
         &self,
         py: Python<'py>,
@@ -193,7 +197,8 @@ impl PyProfiles {
         Ok((
             PyArray1::from_vec(py, found.iter().map(|it| number(it.cluster)).collect()),
             PyArray1::from_vec(py, found.iter().map(|it| number(it.profile)).collect()),
-            PyArray1::from_vec(py, found.iter().map(|it| it.support).collect()),
+            PyArray1::from_vec(py, found.iter().map(|it| it.confidence).collect()),
+            PyArray1::from_vec(py, found.iter().map(|it| it.coverage).collect()),
         ))
     }
 

@@ -65,6 +65,7 @@ def test_saved_pickled_and_loaded_results_are_the_same(method: str, tmp_path) ->
         assert repr(again) == repr(result)
         assert (again.labels_ == result.labels_).all()
         assert (again.confidence_ == result.confidence_).all()
+        assert (again.coverage_ == result.coverage_).all()
         rows = [r.coassociation([0, 7]) for r in (again, result)]
         assert np.array_equal(*rows, equal_nan=True)
         assert again.explain(3) == result.explain(3)
@@ -319,3 +320,18 @@ def test_objects_are_explained_by_name() -> None:
         result.explain("o90")
     with pytest.raises(ValueError, match="the objects have no names"):
         co.consensus(LABELS, n_clusters=3).explain("o7")
+
+
+def test_silence_counts_and_is_told() -> None:
+    whole = np.repeat(np.arange(40)[:, None] % 2, 10, axis=1)
+    table = whole.copy()
+    table[0, 1:] = -1
+    result = co.consensus(table, n_clusters=2)
+    assert result.coverage_[0] == pytest.approx(0.1) and (result.coverage_[1:] == 1).all()
+    assert result.confidence_[0] < 0.92 < 0.97 < result.confidence_[2]
+    assert "coverage" in result.to_frame() and "coverage" not in co.consensus(whole, n_clusters=2).to_frame()
+    assert any("labels are missing" in text for text in result.verdict_)
+    # Left out by weight 0, the object is as silent as before.
+    light = co.consensus(table, n_clusters=2, sample_weight=[0.0] + [1.0] * 39)
+    assert light.coverage_.tolist() == result.coverage_.tolist()
+    assert 0 < light.confidence_[0] < 0.92

@@ -42,7 +42,11 @@ def test_labels_are_those_of_the_command_line(method: str, seed: int, tmp_path) 
         TABLE, method=method, n_clusters="auto" if method == "voting" else 3, random_state=seed
     )
     assert result.labels_.tolist() == expected["cluster"].tolist()
-    assert result.confidence_ == pytest.approx(expected["confidence"].to_numpy())
+    assert result.confidence_ == pytest.approx(expected["confidence"].to_numpy(), abs=1e-12)
+    if "coverage" in expected:
+        assert result.coverage_ == pytest.approx(expected["coverage"].to_numpy())
+    else:
+        assert (result.coverage_ == 1).all()
 
 
 def test_members_are_those_of_the_command_line(tmp_path) -> None:

@@ -85,6 +85,17 @@ const clipped = (sentence, letters) => {
   return all.length <= letters ? sentence : `${all.slice(0, Math.max(1, letters - 1)).join('')}…`;
 };
 
+/** Numbers for an axis, with as many digits as it takes to tell them apart. */
+function ticks(values) {
+  const most = Math.max(...values.map(Math.abs));
+  const small = most < 1e-3 || most >= 1e5;
+  for (let digits = small ? 1 : most < 10 ? 2 : 1; digits < 12; digits += 1) {
+    const words = values.map((v) => (v === 0 ? '0' : small ? v.toExponential(digits) : v.toFixed(digits)));
+    if (new Set(words).size === new Set(values).size) return words;
+  }
+  return values.map(String);
+}
+
 /** Text in a figure. */
 function text(x, y, content, of, more = {}) {
   return svg('text', {

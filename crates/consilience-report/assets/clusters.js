@@ -6,7 +6,9 @@ function clusterSizes() {
   const largest = Math.max(...clusters.map((c) => c.objects));
   figure('clusters', {
     draw: (of, width) => {
-      const row = 44;
+      // Many clusters stand closer.
+      const row = clusters.length > 10 ? 28 : 44;
+      const bar = row / 2;
       const longest = Math.max(...clusters.map((c) => [...c.name].length), 2);
       const label = Math.min(14 + 8 * longest, 150, width * 0.26);
       const right = Math.max(96, Math.min(300, width * 0.34));
@@ -20,21 +22,21 @@ function clusterSizes() {
         const fill = colour(i, of);
         const full = (bars * c.objects) / largest;
         picture.append(
-          text(label - 8, y + 22, fit(c.name, Math.floor(label / 8)), of, { 'text-anchor': 'end', fill: of.ink, 'font-weight': 600 }),
-          svg('rect', { x: label, y: y + 6, width: Math.max(1, full), height: 22, fill, 'fill-opacity': 0.35, rx: 2 }),
-          svg('rect', { x: label, y: y + 6, width: Math.max(0.5, (bars * c.safe) / largest), height: 22, fill, rx: 2 }),
+          text(label - 8, y + 6 + 0.75 * bar, fit(c.name, Math.floor(label / 8)), of, { 'text-anchor': 'end', fill: of.ink, 'font-weight': 600 }),
+          svg('rect', { x: label, y: y + 6, width: Math.max(1, full), height: bar, fill, 'fill-opacity': 0.35, rx: 2 }),
+          svg('rect', { x: label, y: y + 6, width: Math.max(0.5, (bars * c.safe) / largest), height: bar, fill, rx: 2 }),
         );
-        picture.append(text(label + full + 6, y + 22, count(c.objects), of, { fill: of.ink }));
+        picture.append(text(label + full + 6, y + 6 + 0.75 * bar, count(c.objects), of, { fill: of.ink }));
         const most = Math.max(...c.histogram, 1);
         const step = right / c.histogram.length;
         c.histogram.forEach((n, b) => {
-          const tall = n ? Math.max(1.5, (30 * n) / most) : 0;
-          picture.append(svg('rect', { x: width - right + b * step + 0.5, y: y + 34 - tall, width: Math.max(1, step - 1), height: tall, fill }));
+          const tall = n ? Math.max(1.5, ((row - 14) * n) / most) : 0;
+          picture.append(svg('rect', { x: width - right + b * step + 0.5, y: y + row - 10 - tall, width: Math.max(1, step - 1), height: tall, fill }));
           marks.push({ box: [width - right + b * step, y, step, row - 6], lines: [`cluster ${c.name}`, `${count(n)} objects with confidence ${fixed(b / c.histogram.length, 2)} to ${fixed((b + 1) / c.histogram.length, 2)}`] });
         });
         picture.append(
-          svg('line', { x1: width - right, x2: width, y1: y + 34.5, y2: y + 34.5, stroke: of.line }),
-          svg('line', { x1: width - right + (right * c.confidence) / 1000, x2: width - right + (right * c.confidence) / 1000, y1: y + 4, y2: y + 38, stroke: of.ink, 'stroke-width': 1.5, 'stroke-dasharray': '3 2' }),
+          svg('line', { x1: width - right, x2: width, y1: y + row - 9.5, y2: y + row - 9.5, stroke: of.line }),
+          svg('line', { x1: width - right + (right * c.confidence) / 1000, x2: width - right + (right * c.confidence) / 1000, y1: y + 4, y2: y + row - 6, stroke: of.ink, 'stroke-width': 1.5, 'stroke-dasharray': '3 2' }),
         );
         const near = c.nearest ? [`nearest: ${clusterName(c.nearest[0])} (co-association ${fixed(c.nearest[1] / 1000, 2)}; within ${fixed((c.cohesion ?? 0) / 1000, 2)})`] : [];
         marks.push({ box: [0, y, width - right - 6, row - 4], lines: [`cluster ${c.name}: ${count(c.objects)} objects (${percent(c.objects / data.n)})`, `${percent(c.safe / Math.max(1, c.objects))} of them safe, mean confidence ${fixed(c.confidence / 1000, 2)}`, ...near] });
@@ -83,19 +85,20 @@ function scatterPlot() {
       };
       const shown = [];
       for (const i of order) {
+        const far = s.outside.includes(i);
         const [x, y] = at(i);
         if (x < pad.left - 5 || x > width + 5 || y < -5 || y > height) continue;
         shown.push([i, x, y]);
         inside.append(svg('path', {
           d: shape(shapeOf(s.clusters[i]), Math.round(x * 10) / 10, Math.round(y * 10) / 10, radius),
-          fill: colour(s.clusters[i], of), 'fill-opacity': 0.2 + 0.75 * (s.confidence[i] / 1000),
+          fill: far ? 'none' : colour(s.clusters[i], of), 'fill-opacity': 0.2 + 0.75 * (s.confidence[i] / 1000),
           stroke: colour(s.clusters[i], of), 'stroke-width': 0.9, 'stroke-opacity': 0.9,
         }));
       }
       picture.append(inside,
         text(pad.left + w / 2, height - 6, clipped(s.axes[0], Math.floor(w / 6.4)), of, { 'text-anchor': 'middle' }),
         text(0, 0, clipped(s.axes[1], Math.floor(h / 6.4)), of, { 'text-anchor': 'middle', transform: `translate(14 ${pad.top + h / 2}) rotate(-90)` }));
-      const told = ([i, x, y]) => ({ x, y, lines: [s.names[i], `cluster ${clusterName(s.clusters[i])}, confidence ${fixed(s.confidence[i] / 1000, 2)}`] });
+      const told = ([i, x, y]) => ({ x, y, lines: [s.names[i], `cluster ${clusterName(s.clusters[i])}, confidence ${fixed(s.confidence[i] / 1000, 2)}`, ...(s.outside.includes(i) ? ['far off, shown at the edge'] : [])] });
       return {
         svg: picture,
         area: { x: pad.left, y: pad.top, width: w, height: h },

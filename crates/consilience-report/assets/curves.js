@@ -12,6 +12,11 @@ function axes(picture, box, of, { x, y, xs, ys }) {
   if (y) picture.append(text(box.x, box.y - 20, y, of, { fill: of.ink, 'font-weight': 600 }));
 }
 
+/** Three heights of an axis; of a flat curve only one. */
+const heights = (low, high) => (high > low
+  ? ticks([low, (low + high) / 2, high]).map((label, i) => [i / 2, label])
+  : [[0, ticks([low])[0]]]);
+
 function numberCurves() {
   const { number } = data;
   const panels = [
@@ -30,14 +35,14 @@ function numberCurves() {
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * Math.ceil(panels.length / across)}` });
       const marks = [];
       panels.forEach(([name, rule, values], p) => {
-        const box = { x: (p % across) * each + 38, y: Math.floor(p / across) * tall + 36, w: each - 52, h: 130 };
+        const box = { x: (p % across) * each + 50, y: Math.floor(p / across) * tall + 36, w: each - 64, h: 130 };
         const most = Math.max(...values, 1e-9);
         const step = box.w / values.length;
         const every = Math.ceil(values.length / Math.max(2, Math.floor(box.w / 22)));
         axes(picture, box, of, {
           x: 'number of clusters k', y: name,
           xs: values.map((_, i) => [(i + 0.5) / values.length, String(i + 1)]).filter((_, i) => i % every === 0),
-          ys: [[0, '0'], [0.5, fixed(most / 2, 2)], [1, fixed(most, 2)]],
+          ys: heights(0, most),
         });
         const votes = said(rule);
         values.forEach((v, i) => {
@@ -89,14 +94,16 @@ function traceCurve() {
   const values = data.trace;
   if (values.length < 2) return;
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const short = (v) => (Math.abs(v) >= 1e4 || (Math.abs(v) < 1e-2 && v !== 0) ? v.toExponential(1) : fixed(v, Math.abs(v) < 10 ? 2 : 1));
   figure('trace', {
     draw: (of, width) => {
-      const box = { x: 62, y: 14, w: width - 78, h: 190 };
+      const levels = heights(low, high);
+      const wide = 14 + 7 * Math.max(...levels.map(([, label]) => label.length));
+      const box = { x: wide, y: 14, w: width - wide - 16, h: 190 };
+      // Whole iterations, each once.
+      const places = [...new Set([0, 0.5, 1].map((t) => Math.round(t * (values.length - 1))))];
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} 244` });
       axes(picture, box, of, {
-        x: 'iteration', xs: [0, 0.5, 1].map((t) => [t, String(1 + Math.round(t * (values.length - 1)))]),
-        ys: [[0, short(low)], [0.5, short((low + high) / 2)], [1, short(high)]],
+        x: 'iteration', xs: places.map((i) => [i / (values.length - 1), String(i + 1)]), ys: levels,
       });
       picture.append(svg('path', { d: line(values, box, low, high), fill: 'none', stroke: of.accent, 'stroke-width': 2.5, 'stroke-linejoin': 'round' }));
       return { svg: picture, ...fromMarks(columns(values, box, (v, i) => [`iteration ${i + 1}: ${v}`])) };
@@ -117,7 +124,7 @@ function resampledCurves() {
       const tall = 236;
       const picture = svg('svg', { viewBox: `0 0 ${Math.round(width)} ${tall * (4 / across)}` });
       const marks = [];
-      const box = (p) => ({ x: (p % across) * each + 44, y: Math.floor(p / across) * tall + 36, w: each - 60, h: 146 });
+      const box = (p) => ({ x: (p % across) * each + 50, y: Math.floor(p / across) * tall + 36, w: each - 66, h: 146 });
       const first = box(0);
       axes(picture, first, of, { x: 'share of the draws', y: 'Consensus distribution', xs: [0, 0.5, 1].map((t) => [t, String(t)]), ys: [[0, '0 %'], [0.5, '50 %'], [1, '100 %']] });
       const chosen = s.ks.indexOf(s.k);
@@ -144,7 +151,7 @@ function resampledCurves() {
         axes(picture, own, of, {
           x: 'number of clusters k', y: name,
           xs: values.map((_, i) => [(i + 0.5) / values.length, String(s.ks[i])]).filter((_, i) => i % every === 0),
-          ys: [[0, '0'], [0.5, fixed(most / 2, 2)], [1, fixed(most, 2)]],
+          ys: heights(0, most),
         });
         const told = [
           (v, i) => (s.ks[i] === 2 ? `area ${fixed(v, 3)}` : `the area grows by ${percent(Math.max(0, v))}`),

@@ -1,5 +1,7 @@
 // ---- frame: what every figure has: drawing, hover, keys, zoom, table, saving ----
 const figures = [];
+/** Whether the page is being printed. */
+let printing = false;
 
 /**
  * A figure in the element with this id. `spec` has
@@ -21,7 +23,9 @@ function figure(id, spec) {
   plot.setAttribute('aria-label', `${title}. Arrow keys read the values${spec.zoom ? ', plus and minus zoom' : ''}; the table below has all of them.`);
 
   self.redraw = () => {
-    const width = Math.max(plot.clientWidth, 240);
+    // Paper has two columns, whatever the window is.
+    const paper = root.classList.contains('wide') ? 1010 : 440;
+    const width = printing ? paper : Math.max(plot.clientWidth, 240);
     self.drawn = spec.draw(theme(), width, self.view);
     self.drawn.svg.setAttribute('aria-hidden', 'true');
     plot.replaceChildren(self.drawn.svg, tip, spoken);
@@ -134,14 +138,34 @@ function figure(id, spec) {
   button('PNG', `Save ${title} as PNG`, asPng);
   button('CSV', `Save the data of ${title} as CSV`, () => save(`${id}.csv`, new Blob([csv(spec.rows())], { type: 'text/csv' })));
 
-  /** For papers: on white, at a fixed width. */
+  /** For papers: on white, at a fixed width, with the title, the legend and the caption inside. */
   function asSvg() {
-    const picture = spec.draw(LIGHT, 900, self.view).svg;
-    const { width, height } = picture.viewBox.baseVal;
-    picture.setAttribute('width', width);
+    const picture = spec.draw(LIGHT, SAVED, self.view).svg;
+    const { height } = picture.viewBox.baseVal;
+    const margin = 16;
+    const head = [text(0, 0, clipped(title, 90), LIGHT, { 'font-size': 17, 'font-weight': 600, fill: LIGHT.ink })];
+    let y = margin + 16;
+    head[0].setAttribute('transform', `translate(${margin} ${y})`);
+    y += 12;
+    const list = root.querySelector('.legend');
+    if (list) {
+      const [drawn, tall] = drawnLegend(LIGHT, SAVED, Boolean(list.dataset.shapes));
+      head.push(svg('g', { transform: `translate(${margin} ${y})` }, ...drawn));
+      y += tall;
+    }
+    y += 8;
+    picture.setAttribute('x', margin);
+    picture.setAttribute('y', y);
+    picture.setAttribute('width', SAVED);
     picture.setAttribute('height', height);
-    picture.prepend(svg('title', {}, `${data.title}: ${title}`), svg('rect', { width: '100%', height: '100%', fill: '#ffffff' }));
-    return new XMLSerializer().serializeToString(picture);
+    y += height + 20;
+    const caption = wrapped(captionOf(root), 132).map((line, i) => text(margin, y + 17 * i, line, LIGHT));
+    y += 17 * caption.length;
+    const [width, tall] = [SAVED + 2 * margin, Math.round(y)];
+    const whole = svg('svg', { viewBox: `0 0 ${width} ${tall}`, width, height: tall },
+      svg('title', {}, `${data.title}: ${title}`), svg('rect', { width: '100%', height: '100%', fill: '#ffffff' }),
+      ...head, picture, ...caption);
+    return new XMLSerializer().serializeToString(whole);
   }
   function asPng() {
     const image = new Image();
@@ -162,6 +186,27 @@ function figure(id, spec) {
   figures.push(self);
 }
 
+/** The width of a saved figure. */
+const SAVED = 900;
+
+/** The caption of a figure, in the words for a white page. */
+function captionOf(root) {
+  const words = root.querySelector('figcaption p').cloneNode(true);
+  words.querySelectorAll('.on-dark').forEach((word) => word.remove());
+  return words.textContent.trim().replace(/\s+/g, ' ');
+}
+
+/** A text in lines of at most so many letters. */
+function wrapped(sentence, letters) {
+  const lines = [''];
+  for (const word of sentence.split(' ')) {
+    const last = lines[lines.length - 1];
+    if (last && last.length + word.length >= letters) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines;
+}
+
 /** At most this many rows are shown; the CSV has all. */
 const ROWS = 500;
 function table(rows, title) {
@@ -175,7 +220,19 @@ function table(rows, title) {
   const parts = [scroll];
   if (body.length > ROWS) parts.push(html('p', {}, `${count(ROWS)} of ${count(body.length)} rows; the CSV has all.`));
   const box = html('div', {}, ...parts);
+  hinted(scroll);
   return box;
+}
+
+/** A table that is wider than the window says so. */
+const wideTables = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+  const scroll = target.closest('.scroll');
+  scroll.classList.toggle('cut', scroll.scrollWidth > scroll.clientWidth + 1);
+}));
+function hinted(scroll) {
+  scroll.after(html('p', { class: 'hint no-print' }, 'There is more: scroll the table sideways →'));
+  wideTables.observe(scroll);
+  wideTables.observe(scroll.firstElementChild);
 }
 
 /** What is at a place among marks with boxes, and how keys go through them. */

@@ -41,6 +41,10 @@ pub struct Report {
     pub trace: Vec<f64>,
     /// The objects that are least safe.
     pub doubtful: Vec<Doubtful>,
+    /// Whether labels are missing.
+    pub silent: bool,
+    /// The methods that were compared, the best first.
+    pub methods_compared: Vec<Compared>,
     /// How the result compares with known classes.
     pub truth: Option<Classes>,
     /// How it was made.
@@ -114,6 +118,8 @@ pub struct Scatter {
     pub aspect: u32,
     /// Of every object that is shown: its place along both axes in ten-thousandths.
     pub places: Vec<[u32; 2]>,
+    /// Which of them lie far off, and stand at the edge instead.
+    pub outside: Vec<usize>,
     /// Its cluster by place.
     pub clusters: Vec<Option<usize>>,
     /// Its confidence in thousandths.
@@ -245,6 +251,23 @@ pub struct Doubtful {
     pub second_support: u32,
     /// Its confidence, in thousandths.
     pub confidence: u32,
+    /// The share of the clusterings that label it, in thousandths.
+    pub coverage: u32,
+}
+
+/// A method among others.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Compared {
+    /// Its name.
+    pub method: String,
+    /// How many clusters it found, as text; empty without an answer.
+    pub k: String,
+    /// The agreement with the clusterings.
+    pub anmi: String,
+    /// The agreement with the other methods.
+    pub agreement: String,
+    /// Why it has no answer.
+    pub problem: String,
 }
 
 /// How the result was made.

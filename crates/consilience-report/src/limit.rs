@@ -29,7 +29,7 @@ const CURVE: usize = 200;
 /// The report with everything that grows with the data cut to a fixed size.
 pub(crate) fn limited(mut report: Report) -> Report {
     let mut notes = Vec::new();
-    cut(&mut report.title, LETTERS);
+    cut(&mut report.title, 2 * LETTERS);
     cut(&mut report.subtitle, PARAGRAPH);
     report.verdict.truncate(20);
     for sentence in &mut report.verdict {
@@ -55,6 +55,7 @@ pub(crate) fn limited(mut report: Report) -> Report {
     }
     if let Some(scatter) = &mut report.scatter {
         scatter.places.truncate(POINTS);
+        scatter.outside.retain(|&at| at < POINTS);
         scatter.clusters.truncate(POINTS);
         scatter.confidence.truncate(POINTS);
         scatter.names.truncate(POINTS);
@@ -84,6 +85,8 @@ pub(crate) fn limited(mut report: Report) -> Report {
     report.trace = thinned(&report.trace);
     report.doubtful.truncate(DOUBTFUL);
     report.doubtful.iter_mut().for_each(|object| cut(&mut object.name, LETTERS));
+    report.methods_compared.truncate(CLUSTERS);
+    report.methods_compared.iter_mut().for_each(|row| cut(&mut row.problem, 200));
     if let Some(truth) = &mut report.truth {
         cut(&mut truth.name, LETTERS);
         truth.classes.truncate(CLUSTERS);

@@ -80,6 +80,8 @@ fn doubtful(report: &Report) -> Vec<serde_json::Value> {
             "second": name(object.second),
             "second_support": percent(object.second_support),
             "confidence": percent(object.confidence),
+            "coverage": percent(object.coverage),
+            "against": object.support < object.second_support,
         })
     };
     report.doubtful.iter().map(row).collect()
@@ -125,7 +127,9 @@ mod tests {
     use consilience::pipeline::Classes;
 
     use super::*;
-    use crate::data::{Cluster, Doubtful, Fact, Flow, Matrix, Members, Methods, Moved, Number};
+    use crate::data::{
+        Cluster, Compared, Doubtful, Fact, Flow, Matrix, Members, Methods, Moved, Number,
+    };
     use crate::data::{Resampled, Scatter, Sentence, Tracking};
 
     /// A report in which every text is `name` and every list has `many` entries.
@@ -167,6 +171,7 @@ mod tests {
                 axes: [text(), text()],
                 aspect: 800,
                 places: vec![[9999, 9999]; 20 * many],
+                outside: vec![0],
                 clusters: vec![Some(0); 20 * many],
                 confidence: vec![999; 20 * many],
                 names: vec![text(); 20 * many],
@@ -218,6 +223,8 @@ mod tests {
             }),
             trace: vec![-1.234_567_890_123_4; 10 * many],
             doubtful: vec![Doubtful { name: text(), ..Doubtful::default() }; many],
+            silent: true,
+            methods_compared: vec![Compared { problem: text(), ..Compared::default() }; many],
             truth: Some(Classes {
                 name: text(),
                 classes: vec![text(); many],

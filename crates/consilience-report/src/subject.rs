@@ -6,8 +6,8 @@ use consilience::ensemble::{Contingency, NO_PROFILE};
 use consilience::judge::{
     Blocks, Judgement, KCurve, Overview, Partition, Scatter, Support, Tracking, consensus_order,
 };
-use consilience::pipeline::{AlignedRecord, Record};
-use consilience::words::{count, counted, named};
+use consilience::pipeline::{AlignedRecord, BoardRecord, Record, Standing};
+use consilience::words::{count, counted, named, percent};
 use consilience::{Result, Run};
 use serde_json::Value;
 
@@ -59,14 +59,22 @@ impl Subject<'_> {
             fact("Objects", count(overview.n)),
             fact("Clusters", count(k)),
             fact("Clusterings combined", count(profiles.n_members())),
-            fact("Safe objects", format!("{:.0} %", 100.0 * safe)),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
         ];
+        // With one cluster there is nothing to compare.
+        if k > 1 {
+            let compared = [("Safe objects", safe), ("Mean confidence", overview.confidence())];
+            let compared = compared.map(|(name, share)| fact(name, percent(share)));
+            facts.splice(3..3, compared);
+        }
         if let Some((name, ours, _)) = classes.as_ref().and_then(|classes| classes.scores.first()) {
             facts.push(fact(
                 &format!("{} with the classes", name.to_uppercase()),
                 format!("{:.2}", ours.unwrap_or(f64::NAN)),
             ));
+        }
+        if overview.coverage < 1.0 - 1e-9 {
+            facts.push(fact("Labels there are", percent(overview.coverage)));
         }
         let moved = found.aligned.as_ref().map(moved);
         facts.extend(moved.as_ref().map(|moved| {
@@ -134,6 +142,8 @@ impl Subject<'_> {
             moved,
             trace: found.trace.iter().copied().flatten().collect(),
             doubtful: self.doubtful(overview),
+            silent: overview.coverage < 1.0 - 1e-9,
+            methods_compared: found.leaderboard.as_ref().map_or(Vec::new(), board),
             truth: classes,
             methods: shown::Methods {
                 paragraph: paper::paragraph(record, (overview.safe, overview.n)),
@@ -209,6 +219,7 @@ impl Subject<'_> {
             axes: scatter.axes.clone(),
             aspect: scatter.aspect,
             places: scatter.places.clone(),
+            outside: scatter.outside.clone(),
             clusters,
             confidence,
             names: scatter.objects.iter().map(|&i| self.object(i)).collect(),
@@ -304,10 +315,24 @@ impl Subject<'_> {
                 second: choice.second as usize,
                 second_support: thousandths(choice.second_support),
                 confidence: thousandths(self.partition.confidence[s]),
+                coverage: thousandths(choice.votes / self.partition.profiles.n_members() as f64),
             }
         };
         objects.into_iter().map(told).collect()
     }
+}
+
+/// The methods that were compared, as rows of a table.
+fn board(board: &BoardRecord) -> Vec<shown::Compared> {
+    let value = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.3}"));
+    let row = |row: &Standing| shown::Compared {
+        method: row.method.to_string(),
+        k: row.k.map_or(String::new(), count),
+        anmi: value(row.anmi),
+        agreement: value(row.agreement),
+        problem: row.problem.clone().unwrap_or_default(),
+    };
+    board.methods.iter().map(row).collect()
 }
 
 /// The tracks of the objects through the numbers of clusters.

@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let answer = Scec::new(3).fit_with(&ensemble, &Run::new(42))?;
 
     println!("clusters of the objects: {:?}", answer.labels());
-    println!("how sure: {:.2?}", answer.confidence());
+    println!("how strongly: {:.2?}", answer.strength());
     let correspondences = answer.consensus().correspondences.iter().flatten();
     for (member, correspondence) in ensemble.members().iter().zip(correspondences) {
         println!("clusters of `{}` in the consensus:", member.name());

@@ -12,7 +12,7 @@
 //! let answer = Voting::new().fit(&ensemble)?;
 //! assert_eq!(answer.labels(), [0, 0, 0, 1, 1].map(Some));
 //! // One of three clusterings puts the third object elsewhere.
-//! assert_eq!(answer.confidence()[2], Some(2.0 / 3.0));
+//! assert_eq!(answer.strength()[2], Some(2.0 / 3.0));
 //!
 //! // A method with parameters, a seed, and a soft consensus.
 //! let answer = Scec::new(2).restarts(3).fit_with(&ensemble, &Run::new(7))?;

@@ -42,6 +42,16 @@ pub fn listed<T: ToString>(items: &[T], most: usize) -> String {
     words.join(", ")
 }
 
+/// Whole percents, but never 0 % of something or 100 % of less than all.
+pub fn percent(share: f64) -> String {
+    let whole = 100.0 * share;
+    match whole {
+        x if x > 0.0 && x < 0.5 => "under 1 %".to_owned(),
+        x if (99.5..100.0).contains(&x) => "over 99 %".to_owned(),
+        x => format!("{x:.0} %"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,9 @@ use super::values::{
     at_least_one, base_names, dataset_names, preset_names, scaling_names, scheme_names,
 };
 
+/// The data set of the demonstration unless another is named.
+pub(crate) const DEFAULT_DEMO: &str = "cigar";
+
 /// See the whole pipeline work on data that is inside the program
 ///
 /// Clusters the data many times, combines the clusterings, compares the result with the known classes,
@@ -19,8 +22,11 @@ use super::values::{
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  The flowers that everybody starts with:
+  Two long and two small clouds; how many there are is found:
     consilience demo
+
+  The flowers that everybody starts with:
+    consilience demo iris
 
   Two interleaved half rings, which no single k-means can tell apart:
     consilience demo half-rings
@@ -29,7 +35,7 @@ Examples:
     consilience demo --tables")]
 pub(crate) struct DemoArgs {
     /// The data set
-    #[arg(value_name = "NAME", default_value = "iris", value_parser = dataset_names())]
+    #[arg(value_name = "NAME", default_value = DEFAULT_DEMO, value_parser = dataset_names())]
     pub name: String,
 
     /// The folder to write to [default: consilience-demo, for another data set consilience-demo-NAME]

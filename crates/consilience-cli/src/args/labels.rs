@@ -21,7 +21,9 @@ use super::values::metric_names;
 /// Parquet are read in pieces, and what does not fit into memory goes to disk.
 ///
 /// The consensus is a table `id,cluster,confidence`: clusters are numbered from 0 by falling size, and
-/// an object that no clustering labels gets an empty cluster. Without -o it goes to stdout.
+/// an object that no clustering labels gets an empty cluster. Confidence is how likely the object is of the
+/// kind that prevails in its cluster. Where labels are missing, a column `coverage` tells what share of the
+/// clusterings label the object. Without -o the table goes to stdout.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -200,7 +200,7 @@ fn sure(found: &Assignment, saved: &Saved) -> f64 {
     match (found.cluster, found.profile) {
         (None, _) => f64::NAN,
         (Some(_), Some(profile)) => saved.partition.confidence[profile as usize],
-        (Some(_), None) => found.support,
+        (Some(_), None) => found.confidence,
     }
 }
 

@@ -14,16 +14,15 @@ use serde_json::json;
 use super::files::given;
 use super::whole::{Done, Job};
 use super::{asked, examples, making};
-use crate::args::{Common, ConsensusArgs, DemoArgs, EnsembleArgs};
+use crate::args::{Common, ConsensusArgs, DEFAULT_DEMO, DemoArgs, EnsembleArgs};
 use crate::output::{self, count};
 use crate::session::Session;
 
-/// How each data set is treated: options of `run`.
-const TREATMENTS: [(&str, &str); 5] = [
+/// How data sets are treated: options of `run`. Where none are named, the number of clusters is found.
+const TREATMENTS: [(&str, &str); 4] = [
     ("iris", "--k 3 --scale none"),
     ("half-rings", "--k 2"),
     ("three-rings", "--k 3"),
-    ("cigar", "--k 4"),
     ("blobs", "--k 5"),
 ];
 
@@ -55,7 +54,7 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     let recipe = making::recipe(&treatment.ensemble, treatment.consensus.k.exactly())?;
     // A second data set does not get in the way of the first.
     let own = match info.name {
-        "iris" => "consilience-demo".to_owned(),
+        DEFAULT_DEMO => "consilience-demo".to_owned(),
         other => format!("consilience-demo-{other}"),
     };
     let dir = args.output.as_deref().unwrap_or(Path::new(&own));
@@ -131,7 +130,8 @@ fn shown(
     ];
     writeln!(text, "{}", indented(&output::facts(&contents)))?;
     writeln!(text, "\n{bold}Next{bold:#}")?;
-    let run = format!("consilience run DATA.csv {options} -o results");
+    let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    let run = format!("consilience run DATA.csv{options} -o results");
     let next = [
         (run.as_str(), "the same with your own data".to_owned()),
         ("consilience combine LABELS.csv", "combine clusterings that you already have".to_owned()),

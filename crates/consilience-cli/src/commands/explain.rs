@@ -120,6 +120,7 @@ impl<'a> Ballot<'a> {
             "id": self.id,
             "cluster": self.number(known.choice.cluster),
             "confidence": known.confidence,
+            "coverage": known.choice.votes / members.len() as f64,
             "support": known.choice.support,
             "second": self.number(known.choice.second),
             "second_support": known.choice.second_support,
@@ -158,10 +159,16 @@ impl<'a> Ballot<'a> {
         writeln!(text, "  support   {}", supports.join(", "))?;
         if choice.cluster != NO_CLUSTER {
             match self.called(choice.second) {
-                Some(second) => writeln!(
+                Some(second) if choice.margin() >= 0.0 => writeln!(
                     text,
                     "  margin    {} ahead of the second choice, cluster {second}",
                     percent(choice.margin())
+                )?,
+                Some(second) => writeln!(
+                    text,
+                    "  margin    {} behind cluster {second}: the method looks at all objects together, \
+                     not at each by itself",
+                    percent(-choice.margin())
                 )?,
                 None => writeln!(text, "  margin    no clustering votes for another cluster")?,
             }

@@ -1,9 +1,11 @@
 //! The files of a folder of results.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
 use consilience::ensemble::Ensemble;
+use consilience::judge::Partition;
 use consilience::pipeline::{Answer, Record};
 use consilience_io::{Cells, Ids, Target, write_consensus, write_members, write_table, write_text};
 
@@ -82,7 +84,7 @@ impl Results<'_> {
     }
 }
 
-/// Writes the consensus: `id,cluster,confidence`.
+/// Writes the consensus: `id,cluster,confidence`, and `coverage` where labels are missing.
 pub(super) fn write_labels(
     target: &Target,
     answer: &Answer,
@@ -90,9 +92,10 @@ pub(super) fn write_labels(
     session: &Session,
 ) -> anyhow::Result<()> {
     let labels = answer.labels();
-    let (confidence, map) = (&answer.consensus.confidence, answer.profiles.map());
-    let confidence = Cells::Sure { confidence, map, labels: &labels };
-    Ok(write_consensus(target, ids, &labels, confidence, &session.run)?)
+    let Partition { profiles, confidence, .. } = session.run.install(|| answer.partition());
+    let confidence = Cells::Sure { confidence: &confidence, map: profiles.map(), labels: &labels };
+    let coverage = answer.coverage().map(Cow::Owned).map(Cells::Numbers);
+    Ok(write_consensus(target, ids, &labels, confidence, coverage, &session.run)?)
 }
 
 /// The earlier labels if a result in `dir` would take their place.

@@ -152,7 +152,7 @@ fn a_run_can_be_repeated_to_the_byte() {
 #[test]
 fn a_demo_can_be_repeated() {
     let folder = tempdir().unwrap();
-    assert!(run(folder.path(), &["demo", "iris"]).status.success());
+    assert!(run(folder.path(), &["demo"]).status.success());
     let output = run(folder.path(), &["replay", "consilience-demo", "--json"]);
     assert!(output.status.success(), "{}", shown(&output));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -346,7 +346,7 @@ fn demo_runs_everywhere_without_files() {
 }
 
 #[test]
-fn demo_shows_the_flowers() {
+fn demo_finds_the_clouds() {
     assert_shown!(run(tempdir().unwrap().path(), &["demo"]));
 }
 

@@ -16,6 +16,7 @@ pub use self::cells::{Cells, NamedCells};
 use self::target::gzipped;
 pub use self::target::{OutputError, Stage, Target};
 use self::text::TextRows;
+use crate::columns::CONSENSUS;
 use crate::{Format, Ids};
 
 /// Writes a table in the format that the target's ending tells.
@@ -53,19 +54,19 @@ fn id_cells(ids: Option<&Ids>, n: usize) -> Cells<'_> {
     ids.map_or(Cells::Rows(n), Cells::Ids)
 }
 
-/// Writes a consensus: `id,cluster,confidence`. As NPY only the clusters, -1 for none.
+/// Writes a consensus: `id,cluster,confidence`, and `coverage` if there is any to be told. As NPY only the
+/// clusters, -1 for none.
 pub fn write_consensus(
     target: &Target,
     ids: Option<&Ids>,
     clusters: &[Option<u32>],
     confidence: Cells<'_>,
+    coverage: Option<Cells<'_>>,
     run: &Run,
 ) -> Result<(), OutputError> {
-    let columns = [
-        ("id".to_owned(), id_cells(ids, clusters.len())),
-        ("cluster".to_owned(), Cells::Clusters(clusters)),
-        ("confidence".to_owned(), confidence),
-    ];
+    let cells = [id_cells(ids, clusters.len()), Cells::Clusters(clusters), confidence];
+    let names = CONSENSUS.map(str::to_owned).into_iter();
+    let columns: Vec<_> = names.zip(cells.into_iter().chain(coverage)).collect();
     let arrays = matches!(target.format()?, Format::Npy);
     write_table(target, if arrays { &columns[1..2] } else { &columns }, run)
 }

@@ -166,7 +166,8 @@ fn the_consensus_has_three_columns_and_an_empty_cell_for_no_cluster() {
     let write = |name: &str, ids: Option<&Ids>| {
         let target = Target::table(path(name)).unwrap();
         let confidence = Cells::Numbers(confidence.as_slice().into());
-        write_consensus(&target, ids, &clusters, confidence, &run()).unwrap();
+        let coverage = name.starts_with("silent").then(|| Cells::Numbers(vec![0.5, 0.0].into()));
+        write_consensus(&target, ids, &clusters, confidence, coverage, &run()).unwrap();
     };
     write("c.csv", Some(&ids));
     assert_eq!(
@@ -178,9 +179,14 @@ fn the_consensus_has_three_columns_and_an_empty_cell_for_no_cluster() {
         fs::read_to_string(path("c.tsv")).unwrap(),
         "id\tcluster\tconfidence\n0\t1\t0.75\n1\t\t\n"
     );
+    write("silent.csv", Some(&ids));
+    assert_eq!(
+        fs::read_to_string(path("silent.csv")).unwrap(),
+        "id,cluster,confidence,coverage\na,1,0.75,0.5\nb,,,0\n"
+    );
     write("c.npy", None);
     assert!(fs::read(path("c.npy")).unwrap().ends_with(&[1, 255]));
-    for (name, ids) in [("c.csv", Some(&ids)), ("c.npy", None)] {
+    for (name, ids) in [("c.csv", Some(&ids)), ("silent.csv", Some(&ids)), ("c.npy", None)] {
         let member = read_labels(&path(name), ids, 2, &ReadOptions::default(), &run()).unwrap();
         assert_eq!(member.hardened().labels().iter().collect::<Vec<_>>(), [Some(0), None]);
     }

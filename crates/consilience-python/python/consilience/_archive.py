@@ -55,7 +55,7 @@ _PLAIN = (
     "names",
 )
 _ARRAYS = ("labels", "confidence", "profile_labels", "trace")
-_OPTIONAL = ("profile_membership", "merges", "affinity")
+_OPTIONAL = ("coverage", "profile_membership", "merges", "affinity")
 
 
 def write(path: str | Path, answer: dict[str, Any], copies: list[int] | None) -> None:

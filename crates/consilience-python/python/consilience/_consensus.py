@@ -235,8 +235,13 @@ def _put_back(answer: dict[str, Any], everyone: Ensemble, kept: Any, circumstanc
     labels[kept], confidence[kept] = answer["labels"], answer["confidence"]
     where[kept] = answer["profiles"].map
     others = everyone.rows(gone.tolist())
-    labels[gone], confidence[gone], where[gone] = placed(answer, others, circumstances)
+    labels[gone], confidence[gone], where[gone], voices = placed(answer, others, circumstances)
     answer["labels"], answer["confidence"] = labels, confidence
+    if answer["coverage"] is not None or (voices < 1).any():
+        coverage = np.ones(n)
+        coverage[kept] = 1.0 if answer["coverage"] is None else answer["coverage"]
+        coverage[gone] = voices
+        answer["coverage"] = coverage
     answer["profiles"] = answer["profiles"].mapped(where)
 
 

@@ -53,6 +53,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     members_: Ensemble
     labels_: Integers
     confidence_: Floats
+    coverage_: Floats
     n_clusters_: int
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -107,6 +108,7 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             category = UserWarning if settled else ConvergenceWarning
             warnings.warn(message, category, stacklevel=2)
         self.labels_, self.confidence_ = self.result_.labels_, self.result_.confidence_
+        self.coverage_ = self.result_.coverage_
         self.n_clusters_ = self._n_features_out = self.result_.n_clusters_
         if kept is not None:
             self._label_the_others(X, kept)
@@ -119,12 +121,15 @@ class _Consensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """Gives the objects that were left out the clusters of new ones."""
         others = np.setdiff1d(np.arange(X.shape[0]), kept)
         labels, confidence = np.full(X.shape[0], -1, dtype=np.int64), np.zeros(X.shape[0])
+        coverage = np.zeros(X.shape[0])
         labels[kept], confidence[kept] = self.labels_, self.confidence_
+        coverage[kept] = self.coverage_
         if self._labels_new():
             around = circumstances(0, self.n_jobs)
             new = self._members_of(X[others])
-            labels[others], confidence[others], _ = placed(self.result_._answer, new, around)
-        self.labels_, self.confidence_ = labels, confidence
+            told = placed(self.result_._answer, new, around)
+            labels[others], confidence[others], _, coverage[others] = told
+        self.labels_, self.confidence_, self.coverage_ = labels, confidence, coverage
 
     def _labels_new(self) -> bool:
         """Whether all members can label new objects."""
@@ -212,7 +217,9 @@ class LabelConsensus(_Consensus):
     labels_ : (n,) array of int64
         The cluster of every object.
     confidence_ : (n,) array of float
-        How sure each label is, in [0, 1].
+        How likely each object is with its like, in [0, 1]; see :class:`ConsensusResult`.
+    coverage_ : (n,) array of float
+        The share of the clusterings that label each object.
     n_clusters_ : int
         The number of clusters.
     result_ : ConsensusResult
@@ -318,7 +325,9 @@ class ConsensusClustering(_Consensus):
     labels_ : (n,) array of int64
         The cluster of every object.
     confidence_ : (n,) array of float
-        How sure each label is, in [0, 1].
+        How likely each object is with its like, in [0, 1]; see :class:`ConsensusResult`.
+    coverage_ : (n,) array of float
+        The share of the clusterings that label each object.
     n_clusters_ : int
         The number of clusters.
     result_ : ConsensusResult

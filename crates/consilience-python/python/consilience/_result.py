@@ -76,7 +76,11 @@ class ConsensusResult:
     labels_ : (n,) array of int64
         The cluster of every object, numbered from 0 by falling size; -1 where there is none.
     confidence_ : (n,) array of float
-        How sure each label is, in [0, 1]; 0 where there is none.
+        How likely each object is of the class that most objects of its cluster are of, in [0, 1]; 0
+        where there is no label. Calibrated on many data sets: of the objects with confidence 0.8 about
+        80 % are.
+    coverage_ : (n,) array of float
+        The share of the clusterings that label each object; 1 where no label is missing.
     n_clusters_ : int
         The number of clusters.
     method_ : str
@@ -120,6 +124,8 @@ class ConsensusResult:
         self._profiles: Profiles = answer["profiles"]
         self.labels_: Integers = answer["labels"]
         self.confidence_: Floats = answer["confidence"]
+        coverage: Floats | None = answer.get("coverage")
+        self.coverage_: Floats = np.ones(len(self.labels_)) if coverage is None else coverage
         self.n_clusters_: int = answer["n_clusters"]
         self.method_: str = answer["method"]
         self.reason_: str | None = answer["reason"]
@@ -499,7 +505,8 @@ class ConsensusResult:
         }
 
     def to_frame(self) -> Any:
-        """Labels, confidence and memberships as a pandas or polars frame, whichever is installed.
+        """Labels, confidence, coverage where labels are missing, and memberships as a pandas or polars
+        frame, whichever is installed.
 
         The index is that of the pandas table that was combined. Identifiers that were read from a file
         come first, as column ``id``; so does the index in a polars frame.
@@ -512,6 +519,8 @@ class ConsensusResult:
         named = self.ids_ is not None and (index is None or pandas is None)
         columns: dict[str, Any] = {"id": self.ids_} if named else {}
         columns |= {"cluster": self.labels_, "confidence": self.confidence_}
+        if (self.coverage_ < 1).any():
+            columns["coverage"] = self.coverage_
         if self.membership_ is not None:
             for j in range(self.n_clusters_):
                 columns[f"membership_{j}"] = self.membership_[:, j]
@@ -608,19 +617,18 @@ def load(path: str | Path) -> ConsensusResult:
 
 def placed(
     answer: dict[str, Any], members: Builder | Ensemble, circumstances: Any
-) -> tuple[Integers, Floats, Integers]:
-    """The clusters of new objects, how sure these are, and the profiles that the objects have.
-
-    An object with a known label tuple is as sure as those with it; with a new one, as the support is.
+) -> tuple[Integers, Floats, Integers, Floats]:
+    """The clusters of new objects, how sure these are, the profiles that the objects have, and the share
+    of the clusterings that label them.
     """
     profiles: Profiles = answer["profiles"]
-    labels, where, support = profiles.assign(
+    labels, where, fresh, coverage = profiles.assign(
         members, answer["profile_labels"], answer["n_clusters"], circumstances
     )
     sure = np.zeros(len(profiles) + 1)
     known = profiles.map >= 0
     sure[profiles.map[known]] = answer["confidence"][known]
-    return labels, np.where(where >= 0, sure[where], support), where
+    return labels, np.where(where >= 0, sure[where], fresh), where, coverage
 
 
 def _features(X: Any) -> tuple[Floats, list[str]]:

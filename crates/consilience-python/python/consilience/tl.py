@@ -34,8 +34,8 @@ def consensus(
         numbers with very many different values, such as counts of genes, are refused: make them
         categorical if they are clusterings.
     key_added : str, default "consensus"
-        Where the result goes: ``obs[key_added]`` (categorical), ``obs[key_added + "_confidence"]``
-        and ``uns[key_added]`` (method, parameters, diagnostics).
+        Where the result goes: ``obs[key_added]`` (categorical), ``obs[key_added + "_confidence"]``,
+        ``obs[key_added + "_coverage"]`` where labels are missing, and ``uns[key_added]`` (method, parameters, diagnostics).
     method, n_clusters
         As in :func:`consilience.consensus`.
     copy : bool, default False
@@ -52,7 +52,7 @@ def consensus(
 
     adata = adata.copy() if copy else adata
     patterns = [keys] if isinstance(keys, str) else list(keys)
-    own = {key_added, f"{key_added}_confidence"}
+    own = {key_added, f"{key_added}_confidence", f"{key_added}_coverage"}
     found: dict[Any, None] = {}
     for pattern in patterns:
         named = [name for name in adata.obs.columns if fnmatchcase(str(name), pattern)]
@@ -69,6 +69,8 @@ def consensus(
     names = pandas.Index([str(j) for j in range(result.n_clusters_)])
     adata.obs[key_added] = pandas.Categorical.from_codes(result.labels_, categories=names)
     adata.obs[f"{key_added}_confidence"] = result.confidence_
+    if (result.coverage_ < 1).any():
+        adata.obs[f"{key_added}_coverage"] = result.coverage_
     adata.uns[key_added] = {
         "keys": [str(name) for name in columns],
         "method": result.method_,

@@ -225,7 +225,7 @@ impl Solver for Problem<'_> {
     fn finish(&self, state: State, _: &Run) -> Result<Consensus> {
         let (k, mut membership) = (self.params.k, state.gamma);
         let rows = membership.as_mut_slice().par_chunks_exact_mut(k).with_min_len(CHUNK);
-        let (labels, confidence) = rows
+        let (labels, strength) = rows
             .map(|row| {
                 let sum: f64 = row.iter().sum();
                 row.iter_mut().for_each(|x| *x /= sum);
@@ -234,7 +234,7 @@ impl Solver for Problem<'_> {
             })
             .unzip();
         let mut consensus = Consensus::from_labels(labels, k);
-        (consensus.confidence, consensus.membership) = (confidence, Some(membership));
+        (consensus.strength, consensus.membership) = (strength, Some(membership));
         consensus.diagnostics.push("alpha", Value::List(state.model.alpha));
         Ok(consensus)
     }

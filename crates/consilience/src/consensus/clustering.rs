@@ -34,9 +34,9 @@ impl Clustering {
         self.consensus.object_labels(&self.profiles)
     }
 
-    /// How sure each object's label is, from 0 to 1; `None` where it has none.
-    pub fn confidence(&self) -> Vec<Option<f64>> {
-        self.consensus.object_confidence(&self.profiles)
+    /// How strongly the method stands for each object's label, from 0 to 1; `None` where it has none.
+    pub fn strength(&self) -> Vec<Option<f64>> {
+        self.consensus.object_strength(&self.profiles)
     }
 
     /// The soft consensus, one row per object, if the method has one; a row of zeros where no member

@@ -134,8 +134,8 @@ pub(crate) fn combine_from(
         let from = inverse(&canonical.profile_at);
         number_by_weight(restore(fitted, profiles, &canonical, &from), profiles, &from)
     });
-    if consensus.confidence.is_empty() {
-        consensus.confidence = match (&consensus.parted, &consensus.membership) {
+    if consensus.strength.is_empty() {
+        consensus.strength = match (&consensus.parted, &consensus.membership) {
             (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
             (None, Some(membership)) => own_memberships(membership, &consensus.labels),
             (None, None) => run.install(|| support(profiles, &consensus.labels, consensus.k)),
@@ -222,7 +222,7 @@ fn restore(
     }
     Consensus {
         labels: back(&fitted.labels, from),
-        confidence: back(&fitted.confidence, from),
+        strength: back(&fitted.strength, from),
         correspondences,
         dendrogram,
         affinity,

@@ -1,7 +1,7 @@
 //! Meta-clusters compete for objects: the second half of methods that cluster the members' clusters.
 //!
 //! The association of an object with a meta-cluster is the mean of its memberships in the clusters
-//! of that meta-cluster; the highest association wins, and its share in all is the confidence.
+//! of that meta-cluster; the highest association wins, and its share in all is the strength.
 
 use rayon::prelude::*;
 
@@ -19,15 +19,15 @@ const TIE: f64 = 1e-12;
 pub(super) fn compete(profiles: &Profiles, meta: &[u32], k: usize, run: &Run) -> Consensus {
     let membership = associations(profiles, meta, k);
     let labels = winners(&membership, run);
-    let confidence = |s: usize| membership[(s, labels[s] as usize)];
-    let confidence = (0..profiles.len()).map(confidence).collect();
+    let strength = |s: usize| membership[(s, labels[s] as usize)];
+    let strength = (0..profiles.len()).map(strength).collect();
     let correspondence = |clusters: std::ops::Range<usize>| {
         let own = &meta[clusters];
         Matrix::from_fn(own.len(), k, |c, m| f64::from(u8::from(own[c] as usize == m)))
     };
     let members = profiles.members().iter();
     Consensus {
-        confidence,
+        strength,
         correspondences: Some(members.map(|m| correspondence(m.clusters.clone())).collect()),
         membership: Some(membership),
         ..Consensus::from_labels(labels, k)

@@ -9,7 +9,7 @@
 //! 2. *Cluster the clusters.* The meta-graph is cut in $k$ meta-clusters of about equal weight.
 //! 3. *Collapse.* The association of an object with a meta-cluster is the mean of its memberships in
 //!    the clusters of that meta-cluster.
-//! 4. *Compete.* An object goes to the meta-cluster of highest association; its confidence is the
+//! 4. *Compete.* An object goes to the meta-cluster of highest association; its strength is the
 //!    share of that association in all its associations.
 //!
 //! A meta-cluster may win no object, so there may be fewer than $k$ clusters, also where the members

@@ -154,7 +154,7 @@ impl MethodInfo {
     }
 }
 
-/// What a method's answer has besides labels and confidence.
+/// What a method's answer has besides labels and strength.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Offers {
     /// A soft consensus.

@@ -188,7 +188,7 @@ impl Solver for Problem<'_> {
         let winner = |row: &[f64]| argmax(row).expect("k >= 1");
         let labels = membership.iter_rows().map(|row| winner(row) as u32).collect();
         let mut consensus = Consensus::from_labels(labels, self.params.k);
-        consensus.confidence = membership.iter_rows().map(|row| row[winner(row)]).collect();
+        consensus.strength = membership.iter_rows().map(|row| row[winner(row)]).collect();
         consensus.membership = Some(membership);
         consensus.diagnostics.push("mixing_weights", Value::List(state.mixture.alpha));
         Ok(consensus)

@@ -13,7 +13,7 @@ pub const NO_CLUSTER: u32 = u32::MAX;
 /// The consensus of an ensemble, about its profiles.
 ///
 /// [`object_labels`](Self::object_labels) and
-/// [`object_confidence`](Self::object_confidence) say the same of the objects.
+/// [`object_strength`](Self::object_strength) say the same of the objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consensus {
     /// The cluster of every profile, or [`NO_CLUSTER`]; after
@@ -24,10 +24,11 @@ pub struct Consensus {
     pub parted: Option<Vec<u32>>,
     /// The number of clusters.
     pub k: usize,
-    /// How sure the label of each profile is, in [0, 1]. A method that has no measure of its own
-    /// leaves this empty and [`combine`](crate::consensus::combine) fills in the profile's membership
-    /// in its cluster, or where there is no soft consensus the members' support.
-    pub confidence: Vec<f64>,
+    /// How strongly the method itself stands for the label of each profile, in [0, 1]. One that has no
+    /// measure of its own leaves this empty and [`combine`](crate::consensus::combine) fills in the
+    /// profile's membership in its cluster, or where there is no soft consensus the members' support.
+    /// How likely the label is right is another question: [`Confidence`](crate::judge::Confidence).
+    pub strength: Vec<f64>,
     /// The soft consensus, u × k, rows summing to 1.
     pub membership: Option<Matrix>,
     /// For every member a k_h × k matrix: the share of its cluster i that goes to cluster j.
@@ -131,7 +132,7 @@ impl Consensus {
             labels,
             parted: None,
             k,
-            confidence: Vec::new(),
+            strength: Vec::new(),
             membership: None,
             correspondences: None,
             dendrogram: None,
@@ -197,9 +198,9 @@ impl Consensus {
         }
     }
 
-    /// How sure each object's label is, in [0, 1]; `None` where it has none.
-    pub fn object_confidence(&self, profiles: &Profiles) -> Vec<Option<f64>> {
-        let sure = profiles.expand(&self.confidence);
+    /// How strongly the method stands for each object's label, in [0, 1]; `None` where it has none.
+    pub fn object_strength(&self, profiles: &Profiles) -> Vec<Option<f64>> {
+        let sure = profiles.expand(&self.strength);
         let labels = self.object_labels(profiles);
         sure.into_iter().zip(labels).map(|(c, label)| label.and(c)).collect()
     }

@@ -6,7 +6,7 @@
 //!
 //! For every member the clusters are matched one to one with those of the reference so that they
 //! share as many objects as possible (optimal assignment), and renamed; clusters left over cast no
-//! vote. The label of an object is the name with most votes, its confidence that name's share of
+//! vote. The label of an object is the name with most votes, its strength that name's share of
 //! the votes cast. An object that gets no vote keeps the reference's label.
 //!
 //! Two names, one procedure: `relabel-vote` takes as reference the member of highest mean NMI with
@@ -115,8 +115,8 @@ impl ConsensusMethod for RelabelVote {
             hint: "it must label some object".to_owned(),
         })?;
         let names = matched(&tables, &reference, k, run)?;
-        let (labels, confidence) = plurality(profiles, &own, &names, k);
-        Ok(Consensus { confidence, diagnostics, ..Consensus::from_labels(labels, k) })
+        let (labels, strength) = plurality(profiles, &own, &names, k);
+        Ok(Consensus { strength, diagnostics, ..Consensus::from_labels(labels, k) })
     }
 }
 
@@ -213,9 +213,9 @@ fn matched(tables: &Tables<'_>, reference: &Names<'_>, k: usize, run: &Run) -> R
 /// The name with most votes, and its share of them, for every profile; `own` are the reference's.
 fn plurality(profiles: &Profiles, own: &[u32], names: &[u32], k: usize) -> (Vec<u32>, Vec<f64>) {
     const CHUNK: usize = 4096;
-    let (mut labels, mut confidence) = (vec![0; own.len()], vec![0.0; own.len()]);
-    let chunks = labels.par_chunks_mut(CHUNK).zip(confidence.par_chunks_mut(CHUNK));
-    chunks.enumerate().for_each(|(chunk, (labels, confidence))| {
+    let (mut labels, mut strength) = (vec![0; own.len()], vec![0.0; own.len()]);
+    let chunks = labels.par_chunks_mut(CHUNK).zip(strength.par_chunks_mut(CHUNK));
+    chunks.enumerate().for_each(|(chunk, (labels, strength))| {
         let first = chunk * CHUNK;
         // The last takes what names nobody.
         let mut votes = vec![0u32; k + 1];
@@ -230,10 +230,10 @@ fn plurality(profiles: &Profiles, own: &[u32], names: &[u32], k: usize) -> (Vec<
             let own_wins = own != NO_CLUSTER && votes[own as usize] == votes[most];
             let label = if cast == 0 || own_wins { own } else { most as u32 };
             let share = if cast == 0 { 0.0 } else { f64::from(votes[most]) / f64::from(cast) };
-            (labels[s - first], confidence[s - first]) = (label, share);
+            (labels[s - first], strength[s - first]) = (label, share);
         });
     });
-    (labels, confidence)
+    (labels, strength)
 }
 
 #[cfg(test)]
@@ -256,7 +256,7 @@ mod tests {
         let consensus = combine(&profiles, &method, None, &Run::new(0)).unwrap();
         let labels = consensus.object_labels(&profiles);
         assert_eq!(labels, [0, 0, 0, 1, 1, 1, 2, 2, 2].map(Some));
-        let sure = consensus.object_confidence(&profiles);
+        let sure = consensus.object_strength(&profiles);
         assert_eq!((sure[0], sure[2]), (Some(1.0), Some(2.0 / 3.0)));
     }
 

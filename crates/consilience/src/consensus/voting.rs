@@ -9,12 +9,12 @@
 //!
 //! clusters are the connected components, and an object that is joined to none is one of its own.
 //!
-//! # Confidence
+//! # Strength
 //!
 //! Whether an object stands with others or alone hangs on its closest companion: the object *with
 //! another label tuple* with which it shares the largest part $\sigma = v/b$ of its votes. If
-//! $\sigma$ is above the threshold, the two are in one cluster and the confidence is $\sigma$; if
-//! not, the object is left by itself and the confidence is $1 - \sigma$. Objects with the same
+//! $\sigma$ is above the threshold, the two are in one cluster and the strength is $\sigma$; if
+//! not, the object is left by itself and the strength is $1 - \sigma$. Objects with the same
 //! tuple do not speak for each other: they would follow each other anywhere, and how many they are
 //! is a matter of weights, which can be scaled at will.
 //!
@@ -86,13 +86,13 @@ impl ConsensusMethod for Voting {
         for &s in profiles.map().iter().filter(|&&s| s != NO_PROFILE) {
             objects_in[found.components[s as usize] as usize] += 1;
         }
-        let confidence = |(&c, &share): (&u32, &f64)| {
+        let strength = |(&c, &share): (&u32, &f64)| {
             if profiles_in[c as usize] == 1 { 1.0 - share } else { share }
         };
-        let confidence = found.components.iter().zip(&found.closest).map(confidence).collect();
+        let strength = found.components.iter().zip(&found.closest).map(strength).collect();
         let singletons = objects_in.iter().filter(|&&objects| objects == 1).count();
         let mut consensus = Consensus::from_labels(found.components, found.n_components);
-        consensus.confidence = confidence;
+        consensus.strength = strength;
         consensus.diagnostics.push("components", Value::Integer(found.n_components as i64));
         consensus.diagnostics.push("singletons", Value::Integer(singletons as i64));
         Ok(consensus)
@@ -163,12 +163,12 @@ mod tests {
     }
 
     #[test]
-    fn confidence_is_the_share_on_the_side_of_the_decision() {
+    fn strength_is_the_share_on_the_side_of_the_decision() {
         let ensemble = hard_ensemble(&[[1, 1, 2], [1, 1, 1], [1, 1, 2], [1, 2, 3], [1, 1, 2]]);
         let (profiles, consensus) = vote(&ensemble, Majority::HALF);
         assert_eq!(consensus.object_labels(&profiles), [Some(0), Some(0), Some(1)]);
         // 0 and 1 share four of five votes; 2 shares one of five with each.
-        assert_eq!(consensus.confidence, [0.8, 0.8, 0.8]);
+        assert_eq!(consensus.strength, [0.8, 0.8, 0.8]);
         assert_eq!(consensus.diagnostics.get("components"), Some(&Value::Integer(2)));
         assert_eq!(consensus.diagnostics.get("singletons"), Some(&Value::Integer(1)));
     }
@@ -251,7 +251,7 @@ mod tests {
                 let (cluster, closest) = slow(&ensemble, threshold);
                 let (profiles, consensus) = vote(&ensemble, threshold);
                 let labels = consensus.object_labels(&profiles);
-                let confidence = consensus.object_confidence(&profiles);
+                let strength = consensus.object_strength(&profiles);
                 for i in 0..cluster.len() {
                     for j in 0..cluster.len() {
                         // An object without any label is in no cluster.
@@ -259,11 +259,11 @@ mod tests {
                             prop_assert_eq!(a == b, cluster[i] == cluster[j]);
                         }
                     }
-                    if let Some(confidence) = confidence[i] {
+                    if let Some(strength) = strength[i] {
                         let (votes, both) = closest[i];
                         let share = f64::from(votes) / f64::from(both);
                         let joined = threshold.joins(votes, both);
-                        prop_assert_eq!(confidence, if joined { share } else { 1.0 - share });
+                        prop_assert_eq!(strength, if joined { share } else { 1.0 - share });
                     }
                 }
             }

@@ -6,6 +6,7 @@
 //! [`Partition`].
 
 mod blocks;
+mod confidence;
 mod convergence;
 mod criteria;
 mod dendrogram;
@@ -26,6 +27,7 @@ mod verdict;
 use crate::ensemble::Profiles;
 
 pub use blocks::{Bin, Blocks, cohesion, consensus_order};
+pub use confidence::{Confidence, coverage};
 pub use convergence::voting_convergence;
 pub use criteria::{KCriteria, KRule, coassociation};
 pub use dendrogram::scipy_linkage;

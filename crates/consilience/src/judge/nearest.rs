@@ -7,6 +7,8 @@ use rayon::prelude::*;
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::{Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
+use crate::judge::confidence::Confidence;
+use crate::judge::support::Support;
 use crate::linalg::Matrix;
 use crate::run::Run;
 
@@ -37,11 +39,16 @@ pub struct Assignment {
     pub profile: Option<u32>,
     /// The members' support of its cluster, in [0, 1]; 0 where it has none.
     pub support: f64,
+    /// How sure its cluster is; 0 where it has none.
+    pub confidence: f64,
+    /// The share of the members that give it a label that is known.
+    pub coverage: f64,
 }
 
 impl Assignment {
     /// What is known of an object without a known label.
-    const NOTHING: Assignment = Assignment { cluster: None, profile: None, support: 0.0 };
+    const NOTHING: Assignment =
+        Assignment { cluster: None, profile: None, support: 0.0, confidence: 0.0, coverage: 0.0 };
 }
 
 /// Labels that a member never gave to the objects of the ensemble.
@@ -136,7 +143,8 @@ impl<'a> Nearest<'a> {
     pub fn assign(&self, members: &[Member], run: &Run) -> Result<Vec<Assignment>> {
         let Rows { rows, of_object } = self.rows(members, run)?;
         let known = self.known(&rows);
-        let votes = Votes::new(self.profiles, self.labels, self.k);
+        let votes = Support::new(self.profiles, self.labels, self.k);
+        let confidence = Confidence::new(self.profiles, self.labels, self.k);
         let assign = |(row, known): (&Row, &Known)| {
             run.check()?;
             let own = |s: u32| Some(self.labels[s as usize]).filter(|&label| label != NO_CLUSTER);
@@ -146,12 +154,14 @@ impl<'a> Nearest<'a> {
                 Known::Parted(s) => (self.search(row), Some(s)),
                 Known::Not => (self.search(row), None),
             };
-            let support = cluster.map_or(0.0, |cluster| {
-                let total: f64 = row.iter().map(|(_, p)| p).sum();
-                let share = |&(c, p): &(u32, f64)| p * votes.share_of(c as usize, cluster as usize);
-                (row.iter().map(share).sum::<f64>() / total).clamp(0.0, 1.0)
-            });
-            Ok(Assignment { cluster, profile, support })
+            let entries = |visit: &mut dyn FnMut(usize, f64)| {
+                row.iter().for_each(|&(c, p)| visit(c as usize, p))
+            };
+            let own = cluster.unwrap_or(NO_CLUSTER);
+            let placed = votes.placed(entries, own, &mut vec![0.0; self.k]);
+            let coverage = (placed.votes / self.profiles.n_members() as f64).min(1.0);
+            let (support, confidence) = (placed.support, confidence.of(&placed));
+            Ok(Assignment { cluster, profile, support, confidence, coverage })
         };
         let found: Vec<Assignment> =
             run.install(|| rows.par_iter().zip(&known).map(assign).collect::<Result<_>>())?;
@@ -368,8 +378,10 @@ mod tests {
         let clusters = names(&ensemble);
         let nearest = Nearest::new(&parted.profiles, &clusters, &parted.labels, 2).unwrap();
         let found = nearest.assign(&hard(&[&[Some(0), Some(1)]]), &Run::new(0)).unwrap();
-        assert_eq!(found[0], Assignment { cluster: Some(0), profile: Some(0), support: 2.0 / 3.0 });
-        assert_eq!(found[1], Assignment { cluster: Some(1), profile: Some(2), support: 1.0 });
+        let told = |one: &Assignment| (one.cluster, one.profile);
+        assert_eq!((told(&found[0]), told(&found[1])), ((Some(0), Some(0)), (Some(1), Some(2))));
+        assert!((found[0].support - 2.0 / 3.0).abs() < 1e-15 && found[1].support == 1.0);
+        assert!(found.iter().all(|one| one.confidence > 0.5 && one.coverage == 1.0));
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub struct Overview {
     pub assigned: usize,
     /// How many of those are [safe](Placement::is_safe).
     pub safe: usize,
+    /// The mean share of the members that label an object.
+    pub coverage: f64,
+    /// How many objects fewer than half of the members label.
+    pub left_out: usize,
     /// How the members agree.
     pub members: MemberAgreement,
     /// What the ensemble says of the number of clusters.
@@ -67,6 +71,12 @@ pub struct Border {
 }
 
 impl Overview {
+    /// The mean confidence of the objects that have a cluster; NaN if none has.
+    pub fn confidence(&self) -> f64 {
+        let all: f64 = self.clusters.iter().map(|cluster| cluster.weight).sum();
+        self.clusters.iter().map(|cluster| cluster.weight * cluster.confidence).sum::<f64>() / all
+    }
+
     /// Looks at the consensus `labels` of `k` clusters, one label and confidence per profile. What speaks
     /// for which number of clusters is looked for unless these `criteria` of the same profiles are given.
     ///
@@ -100,8 +110,19 @@ impl Overview {
             None => KCriteria::new(profiles, None, run)?,
         };
         run.tick("explaining", 4, Some(4))?;
+        let heard: Vec<f64> =
+            choices.iter().map(|choice| choice.votes / profiles.n_members() as f64).collect();
         Ok(Overview {
             borders: borders(&choices, &copies),
+            coverage: heard.iter().zip(&copies).map(|(x, &n)| x * n as f64).sum::<f64>()
+                / profiles.n_objects().max(1) as f64,
+            left_out: profiles.n_objects()
+                - heard
+                    .iter()
+                    .zip(&copies)
+                    .filter(|(x, _)| **x >= 0.5)
+                    .map(|(_, n)| n)
+                    .sum::<usize>(),
             n: profiles.n_objects(),
             assigned: clusters.iter().map(|cluster| cluster.objects).sum(),
             safe: clusters.iter().map(|cluster| cluster.safe).sum(),

@@ -12,6 +12,10 @@ use crate::words::named;
 /// Objects that are shown, and that the components are computed from.
 const SHOWN: usize = 2000;
 const COMPUTED: usize = 20_000;
+/// One in so many may be an outlier at either end of an axis, and lies far off beyond so many times the
+/// width of the others.
+const FEW: usize = 50;
+const FAR: f64 = 0.5;
 /// Features that are named at an axis.
 const NAMED: usize = 2;
 
@@ -27,6 +31,9 @@ pub struct Scatter {
     pub objects: Vec<usize>,
     /// Where, in ten-thousandths of the axes.
     pub places: Vec<[u32; 2]>,
+    /// Which of them lie so far off that they stand at the edge instead: a few outliers would else
+    /// leave no room for the others.
+    pub outside: Vec<usize>,
 }
 
 /// At most `size` of `n` objects, spread evenly but not in step with any pattern of the rows:
@@ -41,6 +48,17 @@ fn some(n: usize, size: usize) -> Vec<usize> {
     chosen.sort_unstable();
     chosen.dedup();
     chosen
+}
+
+/// The part of an axis that is shown: all of it, unless a few values lie further off than half the
+/// width of the others.
+fn frame(mut values: Vec<f64>) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    let Some(last) = values.len().checked_sub(1) else { return (0.0, 0.0) };
+    let few = values.len() / FEW;
+    let (low, high) = (values[few], values[last - few]);
+    let room = FAR * (high - low);
+    (values[0].max(low - room), values[last].min(high + room))
 }
 
 impl Scatter {
@@ -58,20 +76,14 @@ impl Scatter {
         let found = principal_components(&scaled(&chosen)?, 2, run)?;
         let shown = some(rows.len(), SHOWN);
         let column = |j: usize| shown.iter().map(move |&i| (i, j));
-        let bounds = [0, 1].map(|j| {
-            let values = column(j).map(|place| found.scores[place]);
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-                (low.min(x), high.max(x))
-            })
-        });
-        let place = |i: usize| {
-            [0, 1].map(|j| {
-                let (low, high) = bounds[j];
-                let share =
-                    if high > low { (found.scores[(i, j)] - low) / (high - low) } else { 0.5 };
-                (10_000.0 * share).round() as u32
-            })
+        let bounds = [0, 1].map(|j| frame(column(j).map(|place| found.scores[place]).collect()));
+        let share = |i: usize, j: usize| {
+            let (low, high) = bounds[j];
+            if high > low { (found.scores[(i, j)] - low) / (high - low) } else { 0.5 }
         };
+        let place =
+            |i: usize| [0, 1].map(|j| (10_000.0 * share(i, j).clamp(0.0, 1.0)).round() as u32);
+        let far_off = |i: usize| (0..2).any(|j| !(0.0..=1.0).contains(&share(i, j)));
         let axis = |j: usize| {
             let loadings = found.loadings.row(j);
             let mut order: Vec<usize> = (0..names.len()).collect();
@@ -96,6 +108,7 @@ impl Scatter {
             axes: [axis(0), axis(1)],
             aspect: aspect.clamp(0.0, 100_000.0) as u32,
             places: shown.iter().map(|&i| place(i)).collect(),
+            outside: (0..shown.len()).filter(|&at| far_off(shown[at])).collect(),
             objects: shown.iter().map(|&i| rows[i]).collect(),
         })
     }
@@ -108,6 +121,8 @@ struct Kept {
     aspect: u32,
     objects: String,
     places: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outside: Vec<usize>,
 }
 
 impl From<Scatter> for Kept {
@@ -118,6 +133,7 @@ impl From<Scatter> for Kept {
             places: words(scatter.places.iter().flatten().map(ToString::to_string).collect()),
             axes: scatter.axes,
             aspect: scatter.aspect,
+            outside: scatter.outside,
         }
     }
 }
@@ -133,7 +149,8 @@ impl TryFrom<Kept> for Scatter {
             places.chunks_exact(2).map(|pair| [pair[0] as u32, pair[1] as u32]).collect();
         match numbers(&kept.objects) {
             Some(objects) if objects.len() == places.len() => {
-                Ok(Scatter { axes: kept.axes, aspect: kept.aspect, objects, places })
+                let Kept { axes, aspect, outside, .. } = kept;
+                Ok(Scatter { axes, aspect, objects, places, outside })
             }
             _ => Err("a scatter has one place for every object"),
         }
@@ -155,6 +172,22 @@ mod tests {
         assert_eq!(serde_json::from_value::<Scatter>(kept.clone()).unwrap(), made);
         kept["objects"] = "1 2".into();
         assert!(serde_json::from_value::<Scatter>(kept).is_err());
+    }
+
+    #[test]
+    fn a_few_outliers_leave_room_for_the_others() {
+        let far = |i: usize| if i == 7 { 1e6 } else { (i % 10) as f64 };
+        let values = Matrix::from_fn(200, 2, |i, j| if j == 0 { far(i) } else { (i / 20) as f64 });
+        let names = ["a", "b"].map(str::to_owned);
+        let made = Scatter::new(&values, &names, |m| Ok(m.clone()), &Run::new(0)).unwrap();
+        assert_eq!(made.outside, [7]);
+        let mut first: Vec<u32> =
+            made.places.iter().enumerate().filter(|(i, _)| *i != 7).map(|(_, p)| p[0]).collect();
+        first.sort_unstable();
+        assert!(first[198] - first[0] > 4000, "{} {}", first[0], first[198]);
+        let plain = Matrix::from_fn(200, 2, |i, j| ((i * (j + 3)) % 17) as f64);
+        let made = Scatter::new(&plain, &names, |m| Ok(m.clone()), &Run::new(0)).unwrap();
+        assert!(made.outside.is_empty());
     }
 
     #[test]

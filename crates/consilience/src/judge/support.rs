@@ -20,6 +20,9 @@ pub struct Support<'a> {
     starts: Vec<usize>,
     /// Consensus clusters and shares, cluster by cluster; shares above 0 only.
     shares: Vec<(u32, f64)>,
+    /// Beside each share that of the consensus cluster, as far as the member labels it, that lies in
+    /// the member's cluster.
+    returns: Vec<f64>,
 }
 
 /// How a profile came to its cluster.
@@ -34,6 +37,11 @@ pub struct Placement {
     pub second: u32,
     /// The support for that.
     pub second_support: f64,
+    /// The mean share of its cluster that the members put together with it: its mean co-association
+    /// with the objects of its cluster.
+    pub together: f64,
+    /// How many members label it.
+    pub votes: f64,
 }
 
 impl Placement {
@@ -72,26 +80,32 @@ impl<'a> Support<'a> {
         assert_eq!(labels.len(), profiles.len(), "one label per profile");
         let of_member = |h: usize| {
             let table = crate::ensemble::Contingency::of_consensus(profiles, labels, h);
-            let mut cells: Vec<_> =
-                table.cells().iter().map(|cell| (cell.column, cell.row, cell.weight)).collect();
-            cells.sort_by_key(|&(cluster, consensus, _)| (cluster, consensus));
+            let mut labelled = vec![0.0; k];
+            table.cells().iter().for_each(|cell| labelled[cell.row as usize] += cell.weight);
+            let within = |row: u32, weight: f64| weight / labelled[row as usize];
+            let mut cells: Vec<_> = (table.cells().iter())
+                .map(|cell| (cell.column, cell.row, cell.weight, within(cell.row, cell.weight)))
+                .collect();
+            cells.sort_by_key(|&(cluster, consensus, ..)| (cluster, consensus));
             cells
         };
         let tables: Vec<_> = (0..profiles.n_members()).into_par_iter().map(of_member).collect();
         let mass = profiles.cluster_weights();
-        let (mut starts, mut shares) = (Vec::with_capacity(mass.len() + 1), Vec::new());
+        let (mut starts, mut shares, mut returns) =
+            (Vec::with_capacity(mass.len() + 1), Vec::new(), Vec::new());
         for (member, cells) in profiles.members().iter().zip(&tables) {
             let mut cells = cells.iter().peekable();
             for c in member.clusters.clone() {
                 starts.push(shares.len());
                 let own = (c - member.clusters.start) as u32;
-                while let Some((_, j, weight)) = cells.next_if(|cell| cell.0 == own) {
+                while let Some((_, j, weight, within)) = cells.next_if(|cell| cell.0 == own) {
                     shares.push((*j, weight / mass[c]));
+                    returns.push(*within);
                 }
             }
         }
         starts.push(shares.len());
-        Support { profiles, labels, k, starts, shares }
+        Support { profiles, labels, k, starts, shares, returns }
     }
 
     /// The shares of a member's cluster, counted through all members, that go to each consensus
@@ -100,15 +114,37 @@ impl<'a> Support<'a> {
         &self.shares[self.starts[cluster]..self.starts[cluster + 1]]
     }
 
-    /// The support of profile `s` for every consensus cluster, written into `support`.
-    fn support_into(&self, s: usize, support: &mut [f64]) {
+    /// The votes of an object with these clusters, counted through all members, for every consensus
+    /// cluster, averaged into `support`; the mean share of `cluster` that is with it; and how many votes
+    /// there are.
+    fn count_into(
+        &self,
+        entries: impl FnOnce(&mut dyn FnMut(usize, f64)),
+        cluster: u32,
+        support: &mut [f64],
+    ) -> (f64, f64) {
         support.fill(0.0);
-        let mut votes = 0.0;
-        self.profiles.for_each_entry(s, |_, c, p| {
+        let (mut votes, mut together) = (0.0, 0.0);
+        entries(&mut |c, p| {
             votes += p;
-            self.shares(c).iter().for_each(|&(j, share)| support[j as usize] += p * share);
+            let places = self.starts[c]..self.starts[c + 1];
+            for (&(j, share), &within) in
+                self.shares[places.clone()].iter().zip(&self.returns[places])
+            {
+                support[j as usize] += p * share;
+                if j == cluster {
+                    together += p * within;
+                }
+            }
         });
-        support.iter_mut().for_each(|x| *x = if votes > 0.0 { *x / votes } else { 0.0 });
+        let mean = |sum: f64| if votes > 0.0 { sum / votes } else { 0.0 };
+        support.iter_mut().for_each(|x| *x = mean(*x));
+        (mean(together).min(1.0), votes)
+    }
+
+    /// The clusters of profile `s`, each with its share in it.
+    fn entries(&self, s: usize) -> impl FnOnce(&mut dyn FnMut(usize, f64)) {
+        move |visit| self.profiles.for_each_entry(s, |_, c, p| visit(c, p))
     }
 
     /// How profile `s` came to its cluster.
@@ -117,13 +153,24 @@ impl<'a> Support<'a> {
     }
 
     fn choice_with(&self, s: usize, support: &mut [f64]) -> Placement {
-        self.support_into(s, support);
-        let cluster = self.labels[s];
+        self.placed(self.entries(s), self.labels[s], support)
+    }
+
+    /// How an object with these clusters, counted through all members, stands to `cluster`.
+    pub(super) fn placed(
+        &self,
+        entries: impl FnOnce(&mut dyn FnMut(usize, f64)),
+        cluster: u32,
+        support: &mut [f64],
+    ) -> Placement {
+        let (together, votes) = self.count_into(entries, cluster, support);
         let mut choice = Placement {
             cluster,
-            support: support.get(cluster as usize).copied().unwrap_or(0.0),
+            support: support.get(cluster as usize).copied().unwrap_or(0.0).min(1.0),
             second: NO_CLUSTER,
             second_support: 0.0,
+            together,
+            votes,
         };
         for (j, &x) in support.iter().enumerate() {
             if j as u32 != cluster && x > choice.second_support {
@@ -146,7 +193,7 @@ impl<'a> Support<'a> {
     /// The support of profile `s` for every consensus cluster.
     pub fn supports(&self, s: usize) -> Vec<f64> {
         let mut support = vec![0.0; self.k];
-        self.support_into(s, &mut support);
+        self.count_into(self.entries(s), NO_CLUSTER, &mut support);
         support
     }
 
@@ -187,6 +234,8 @@ mod tests {
         // Votes of 1, of 1/2 each way, and of 3/4 against 1/4.
         assert_eq!((choice.support, choice.second, choice.second_support), (0.75, 1, 0.25));
         assert!(choice.is_safe());
+        // With it are all of its cluster, one of three, and all.
+        assert!((choice.together - 7.0 / 9.0).abs() < 1e-15 && choice.votes == 3.0);
         let votes = support.votes(1);
         assert_eq!(votes[0], Vote { member: 0, cluster: 0, shares: vec![(0, 1.0)] });
         assert_eq!(votes[1], Vote { member: 1, cluster: 1, shares: vec![(0, 0.5), (1, 0.5)] });
@@ -196,8 +245,14 @@ mod tests {
     fn without_other_votes_there_is_no_second_choice() {
         let profiles = profiles(&hard_ensemble(&[[0, 0, 1], [1, 1, 0]]));
         let choice = Support::new(&profiles, &[0, 1], 2).choice(0);
-        let expected =
-            Placement { cluster: 0, support: 1.0, second: NO_CLUSTER, second_support: 0.0 };
+        let expected = Placement {
+            cluster: 0,
+            support: 1.0,
+            second: NO_CLUSTER,
+            second_support: 0.0,
+            together: 1.0,
+            votes: 2.0,
+        };
         assert_eq!(choice, expected);
     }
 

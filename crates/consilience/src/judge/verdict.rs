@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::number::{Clarity, Number};
 use crate::judge::overview::Overview;
-use crate::words::{count, counted, listed};
+use crate::words::{count, counted, listed, percent};
 
 /// The share of safe objects from which on a consensus is sound, and below which it is weak.
 const SOUND: f64 = 0.9;
 const WEAK: f64 = 0.7;
+/// The mean confidence from which on a consensus is sound, and below which it is weak.
+const LIKELY: f64 = 0.85;
+const DOUBTED: f64 = 0.6;
 /// A border is worth a sentence if its doubtful objects are this share of its two clusters.
 const DOUBTFUL: f64 = 0.02;
 /// A cluster with less than this share of the objects is a crumb.
@@ -67,9 +70,11 @@ pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sen
         checks.extend(quality(overview));
         checks.extend(sizes(overview, about));
         checks.push(safety(overview));
+        checks.push(confidence(overview));
         checks.push(border(overview, about));
         checks.extend(dissent(overview, about));
     }
+    checks.extend(silence(overview));
     checks.extend(camps(overview));
     let headline = number.headline(overview, about, carries_information(overview));
     std::iter::once(headline).chain(checks).collect()
@@ -297,6 +302,42 @@ fn safety(overview: &Overview) -> Sentence {
     Sentence { about: "Safe objects".into(), tone, text }
 }
 
+/// How many objects are to be expected with their like.
+fn confidence(overview: &Overview) -> Sentence {
+    let mean = overview.confidence();
+    let text = format!(
+        "About {} of the objects can be expected to be of the kind that prevails in their cluster: the mean \
+         confidence, learnt from many tables whose classes are known.",
+        percent(mean)
+    );
+    let tone = match mean {
+        c if c >= LIKELY => Tone::Good,
+        c if c >= DOUBTED => Tone::Caution,
+        _ => Tone::Weak,
+    };
+    Sentence { about: "Confidence".into(), tone, text }
+}
+
+/// Labels that are missing, if any are.
+fn silence(overview: &Overview) -> Option<Sentence> {
+    // A label in ten million may be lost in rounding.
+    if overview.coverage > 1.0 - 1e-9 {
+        return None;
+    }
+    let mut text = format!("{} of the labels are missing.", percent(1.0 - overview.coverage));
+    let mut tone = Tone::Good;
+    if overview.left_out > 0 {
+        tone = Tone::Caution;
+        text = format!(
+            "{text} {} {} no label from more than half of the clusterings, and {} less sure for it.",
+            counted(overview.left_out, "object"),
+            if overview.left_out == 1 { "has" } else { "have" },
+            if overview.left_out == 1 { "is" } else { "are" },
+        );
+    }
+    Some(Sentence { about: "Missing labels".into(), tone, text })
+}
+
 fn border(overview: &Overview, about: &Circumstances<'_>) -> Sentence {
     let size = |cluster: u32| overview.clusters[cluster as usize].objects;
     let share = |border: &crate::judge::Border| {
@@ -387,16 +428,6 @@ fn camps(overview: &Overview) -> Option<Sentence> {
         sizes.join(" and ")
     );
     Some(Sentence { about: "Camps".into(), tone: Tone::Weak, text })
-}
-
-/// Whole percents, but never 0 % of something or 100 % of less than all.
-fn percent(share: f64) -> String {
-    let whole = 100.0 * share;
-    match whole {
-        x if x > 0.0 && x < 0.5 => "under 1 %".to_owned(),
-        x if (99.5..100.0).contains(&x) => "over 99 %".to_owned(),
-        x => format!("{x:.0} %"),
-    }
 }
 
 #[cfg(test)]
@@ -501,6 +532,21 @@ mod tests {
             expected(Tone::Weak, "2 clusters, but the data show no clear clusters.")
         );
         assert_eq!(headline(Some(10), 2, Clarity::Clear).1, "10 asked for, 2 found.");
+    }
+
+    #[test]
+    fn silence_and_confidence_are_told() {
+        let mut overview = doubtful();
+        assert!(said(&overview, None, None).iter().all(|one| one.about != "Missing labels"));
+        assert_eq!(about(&said(&overview, None, None), "Confidence").tone, Tone::Good);
+        (overview.coverage, overview.left_out) = (0.8, 3);
+        overview.clusters.iter_mut().for_each(|cluster| cluster.confidence = 0.5);
+        let said = said(&overview, None, None);
+        let missing = about(&said, "Missing labels");
+        assert!(
+            missing.text.starts_with("20 % of the labels are missing. 3 objects have no label")
+        );
+        assert_eq!((missing.tone, about(&said, "Confidence").tone), (Tone::Caution, Tone::Weak));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::consensus::Value as Diagnostic;
-use crate::consensus::{Consensus, Settings};
-use crate::ensemble::{Contingency, Ensemble, HardMember, Member, Profiles};
+use crate::consensus::{Consensus, NO_CLUSTER, Settings};
+use crate::ensemble::{Contingency, Ensemble, HardMember, Member, NO_PROFILE, Profiles};
 use crate::error::Result;
-use crate::judge::{Judgement, Partition, Scatter};
+use crate::judge::{Confidence, Judgement, Partition, Scatter, coverage};
 use crate::metrics::{MetricInfo, metric};
 use crate::pipeline::align::Aligned;
 use crate::pipeline::choice::Choice;
@@ -46,6 +46,9 @@ pub struct Answer {
     pub clusters: Vec<Vec<String>>,
     /// What the method found.
     pub consensus: Consensus,
+    /// How sure the label of every profile is; empty where equal objects were parted: then it depends on
+    /// the part, and [`partition`](Self::partition) has it.
+    pub(super) confidence: Vec<f64>,
     /// The number of every cluster.
     pub numbers: Vec<u32>,
     /// What every cluster is called: its number, or the name that it had in an earlier result.
@@ -94,6 +97,10 @@ impl Answer {
         let labels = (0..profiles.n_objects()).filter_map(|i| consensus.object_label(&profiles, i));
         labels.for_each(|label| sizes[label as usize] += 1);
         let numbers: Vec<u32> = (0..consensus.k as u32).collect();
+        let confidence = match &consensus.parted {
+            Some(_) => Vec::new(),
+            None => Confidence::of_profiles(&profiles, &consensus.labels, consensus.k),
+        };
         Answer {
             choice,
             settings,
@@ -103,6 +110,7 @@ impl Answer {
             profiles,
             clusters: Vec::new(),
             consensus,
+            confidence,
             names: numbers.iter().map(u32::to_string).collect(),
             numbers,
             sizes,
@@ -151,18 +159,41 @@ impl Answer {
         let (profiles, labels, confidence) = match &consensus.parted {
             Some(labels) => {
                 let parted = self.profiles.parted(labels, self.weights());
-                let sure = parted.origin.iter().map(|&s| consensus.confidence[s as usize]);
-                let sure = Cow::Owned(sure.collect());
-                (Cow::Owned(parted.profiles), Cow::Owned(parted.labels), sure)
+                let sure = Confidence::of_profiles(&parted.profiles, &parted.labels, consensus.k);
+                (Cow::Owned(parted.profiles), Cow::Owned(parted.labels), Cow::Owned(sure))
             }
             None => (
                 Cow::Borrowed(&self.profiles),
                 Cow::Borrowed(consensus.labels.as_slice()),
-                Cow::Borrowed(consensus.confidence.as_slice()),
+                Cow::Borrowed(self.confidence.as_slice()),
             ),
         };
         let (numbers, names) = (self.numbers.as_slice().into(), self.names.as_slice().into());
         Partition { profiles, labels, confidence, numbers, names }
+    }
+
+    /// The share of the members that label every object; `None` if no label is missing.
+    pub fn coverage(&self) -> Option<Vec<f64>> {
+        let silent = self.profiles.has_missing() || self.profiles.map().contains(&NO_PROFILE);
+        silent.then(|| {
+            let of_profiles = coverage(&self.profiles);
+            let of = |&s: &u32| of_profiles.get(s as usize).copied().unwrap_or(0.0);
+            self.profiles.map().iter().map(of).collect()
+        })
+    }
+
+    /// The mean confidence of the objects that have a cluster, and, where labels are missing, the mean
+    /// coverage of all.
+    fn mean_confidence(&self) -> (Option<f64>, Option<f64>) {
+        let partition = self.partition();
+        let weights = partition.profiles.weights();
+        let assigned =
+            || partition.labels.iter().zip(weights).map(|(&j, w)| f64::from(j != NO_CLUSTER) * w);
+        let weight: f64 = assigned().sum();
+        let sure: f64 = assigned().zip(partition.confidence.iter()).map(|(w, sure)| w * sure).sum();
+        let mean =
+            self.coverage().map(|coverage| coverage.iter().sum::<f64>() / coverage.len() as f64);
+        (Some(sure / weight).filter(|x| x.is_finite()), mean)
     }
 
     /// The parameters of the method that were in force: the defaults, overlaid by what was set.
@@ -176,6 +207,7 @@ impl Answer {
         let finite = |x: f64| Some(x).filter(|x| x.is_finite());
         let convergence = &self.consensus.convergence;
         let diagnostics = serde_json::to_value(&self.consensus.diagnostics);
+        let (confidence, coverage) = self.mean_confidence();
         ConsensusRecord {
             n: self.profiles.n_objects(),
             clusterings: self.profiles.n_members(),
@@ -186,6 +218,8 @@ impl Answer {
             sizes: self.sizes.clone(),
             unassigned: self.unassigned(),
             anmi: finite(self.anmi),
+            confidence,
+            coverage,
             objective: convergence.objective.and_then(finite),
             trace: convergence.trace.iter().copied().map(finite).collect(),
             iterations: convergence.iterations,

@@ -230,6 +230,12 @@ pub struct ConsensusRecord {
     pub unassigned: usize,
     /// The average normalised mutual information with the members; `None` if it is not defined.
     pub anmi: Option<f64>,
+    /// The mean confidence of the objects that have a cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// The mean share of the members that label an object, if labels are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f64>,
     /// The final value of the method's objective.
     pub objective: Option<f64>,
     /// Its value after every iteration.

@@ -11,9 +11,9 @@ use crate::told::{Fit, TOLERANCE};
 pub(crate) fn sound(fit: &Fit, info: &MethodInfo, k: Option<usize>) -> Result<(), String> {
     let (profiles, c) = (&fit.profiles, &fit.consensus);
     let u = profiles.len();
-    if c.labels.len() != u || c.confidence.len() != u {
-        let lengths = (c.labels.len(), c.confidence.len());
-        return Err(format!("{lengths:?} labels and confidences of {u} profiles"));
+    if c.labels.len() != u || c.strength.len() != u {
+        let lengths = (c.labels.len(), c.strength.len());
+        return Err(format!("{lengths:?} labels and strengths of {u} profiles"));
     }
     let offers = Offers {
         membership: c.membership.is_some(),
@@ -35,8 +35,8 @@ pub(crate) fn sound(fit: &Fit, info: &MethodInfo, k: Option<usize>) -> Result<()
             return Err(format!("{} clusters where {k} were asked for", c.k));
         }
     }
-    if let Some(bad) = c.confidence.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-        return Err(format!("confidence {bad}"));
+    if let Some(bad) = c.strength.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        return Err(format!("strength {bad}"));
     }
     if let Some(matrix) = &c.membership {
         stochastic("membership", matrix, (u, c.k))?;

@@ -99,7 +99,7 @@ fn told_by_place(fit: &Fit, order: &Canonical) -> Told {
     }
     Told {
         groups,
-        confidence: places().map(|s| Some(consensus.confidence[s])).collect(),
+        strength: places().map(|s| Some(consensus.strength[s])).collect(),
         membership,
         correspondences,
         of_members,

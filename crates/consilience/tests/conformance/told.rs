@@ -159,7 +159,7 @@ impl Fit {
         }
         Told {
             groups,
-            confidence: back(self.consensus.object_confidence(&self.profiles)),
+            strength: back(self.consensus.object_strength(&self.profiles)),
             membership,
             correspondences,
             of_members,
@@ -177,7 +177,7 @@ impl Fit {
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) groups: Vec<Option<usize>>,
-    pub(crate) confidence: Vec<Option<f64>>,
+    pub(crate) strength: Vec<Option<f64>>,
     pub(crate) membership: Option<Vec<Option<Vec<f64>>>>,
     /// By names of member and cluster.
     pub(crate) correspondences: BTreeMap<(String, String), Vec<f64>>,
@@ -210,7 +210,7 @@ impl Told {
         let flat = |rows: &Option<Vec<Option<Vec<f64>>>>| -> Vec<Option<f64>> {
             rows.iter().flatten().flatten().flatten().map(|&p| Some(p)).collect()
         };
-        close("confidence", &self.confidence, &other.confidence)?;
+        close("strength", &self.strength, &other.strength)?;
         close("membership", &flat(&self.membership), &flat(&other.membership))?;
         close("objective", &[self.objective], &[other.objective])?;
         if !self.correspondences.keys().eq(other.correspondences.keys()) {

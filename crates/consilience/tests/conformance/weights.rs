@@ -64,7 +64,7 @@ pub(crate) fn a_weight_is_a_number_of_equal_rows(info: &'static MethodInfo) -> R
         for k in ks(info, some_k(&draft, info)?) {
             let mut of_rows = fit(&repeated, info, k)?.told();
             of_rows.groups.truncate(n);
-            of_rows.confidence.truncate(n);
+            of_rows.strength.truncate(n);
             if let Some(membership) = &mut of_rows.membership {
                 membership.truncate(n);
             }

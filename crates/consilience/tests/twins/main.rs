@@ -46,10 +46,10 @@ pub(crate) fn distinct(table: &Table) -> usize {
     rows.len()
 }
 
-/// What the library makes of it: the labels and confidences of the objects, and all it says.
+/// What the library makes of it: the labels and strengths of the objects, and all it says.
 pub(crate) struct Answer {
     pub(crate) labels: Vec<usize>,
-    pub(crate) confidence: Vec<f64>,
+    pub(crate) strength: Vec<f64>,
     pub(crate) consensus: Consensus,
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn answer(
     let consensus = combine(&profiles, method.as_ref(), start.as_deref(), &run).unwrap();
     let labels = consensus.object_labels(&profiles).into_iter();
     let labels = labels.map(|label| label.expect("everybody has a label") as usize).collect();
-    let confidence = consensus.object_confidence(&profiles).into_iter().flatten().collect();
-    Answer { labels, confidence, consensus }
+    let strength = consensus.object_strength(&profiles).into_iter().flatten().collect();
+    Answer { labels, strength, consensus }
 }
 
 pub(crate) fn assert_close(what: &str, found: f64, expected: f64) {

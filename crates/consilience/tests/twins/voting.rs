@@ -1,4 +1,4 @@
-//! Majority voting (paper 003): components and confidences, pair by pair.
+//! Majority voting (paper 003): components and strengths, pair by pair.
 
 use crate::{Table, answer, assert_close, groups, random};
 
@@ -37,7 +37,7 @@ fn components_are_those_of_all_pairs() {
             let closest = others.map(share).fold(0.0, f64::max);
             let alone = (0..n).all(|j| component[j] != component[i] || table[j] == table[i]);
             let expected = if alone { 1.0 - closest } else { closest };
-            assert_close("confidence", found.confidence[i], expected);
+            assert_close("strength", found.strength[i], expected);
         }
     }
 }

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from consilience._circumstances import circumstances
 from consilience._native import Builder, TupleCounter, exact_sums
+from consilience._result import placed
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -135,8 +136,7 @@ def look_up(
 ) -> Batches:
     """The cluster and confidence of every row, beside the columns that are carried along.
 
-    Rows whose tuple was not kept, or has no weight, are what ``predict`` makes of new rows; their confidence is the
-    support of the members.
+    Rows whose tuple was not kept, or has no weight, are what ``predict`` makes of new rows.
     """
     lookup, clusters, confidence, result = broadcast.value
     for batch in batches:
@@ -147,10 +147,8 @@ def look_up(
         rare = np.flatnonzero(found < 0)
         if result is not None and len(rare):
             rows = given.take(pa.array(rare))
-            cluster[rare] = result.predict(_members(rows, names, missing), n_jobs=1)
-            support = result.support(_members(rows, names, missing), n_jobs=1)
-            placed = rare[cluster[rare] >= 0]
-            sure[placed] = support[cluster[rare] >= 0, cluster[placed]]
+            new = _members(rows, names, missing)
+            cluster[rare], sure[rare], *_ = placed(result._answer, new, circumstances(0, 1))
         columns = [batch.column(i) for i in carried]
         columns += [pa.array(cluster), pa.array(sure)]
         names_out = [f"c{i}" for i in range(len(columns))]

@@ -132,7 +132,7 @@ fn both_readings_of_missing_labels_end_at_the_same_likelihood() {
 
 /// Also where the components do not fill whole lanes.
 #[test]
-fn confidence_is_the_membership_of_the_own_cluster() {
+fn strength_is_the_membership_of_the_own_cluster() {
     for k in 1..10 {
         let profiles = profiles(&three_noisy_clusters(300, 5));
         let method = Mmec::new(k);
@@ -140,7 +140,7 @@ fn confidence_is_the_membership_of_the_own_cluster() {
         let membership = found.membership.unwrap();
         for (s, row) in membership.iter_rows().enumerate() {
             assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "k {k}: {row:?}");
-            assert_eq!(found.confidence[s], row[found.labels[s] as usize]);
+            assert_eq!(found.strength[s], row[found.labels[s] as usize]);
         }
     }
 }

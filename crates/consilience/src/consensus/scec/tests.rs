@@ -141,9 +141,9 @@ fn superfluous_clusters_are_dropped() {
     assert!(membership.iter_rows().all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
 }
 
-/// What the columns that win nothing hold is shared out among the others, in the confidence too.
+/// What the columns that win nothing hold is shared out among the others, in the strength too.
 #[test]
-fn confidence_is_a_share_of_the_clusters_that_there_are() {
+fn strength_is_a_share_of_the_clusters_that_there_are() {
     let members = (0..6)
         .map(|h| hard(&(0..12).map(|i| (i * (h + 1) + h * i * i) % 5 % 3).collect::<Vec<_>>()));
     let profiles = profiles(members.collect());
@@ -153,12 +153,12 @@ fn confidence_is_a_share_of_the_clusters_that_there_are() {
     let consensus = combine(&profiles, &scec, None, &Run::new(0)).unwrap();
     assert!(consensus.k < 5 && inside.k == 5);
     let membership = consensus.membership.unwrap();
-    for (s, (&label, &sure)) in consensus.labels.iter().zip(&consensus.confidence).enumerate() {
+    for (s, (&label, &sure)) in consensus.labels.iter().zip(&consensus.strength).enumerate() {
         assert_eq!(sure, membership[(s, label as usize)]);
     }
     let most = |row: &[f64]| row.iter().copied().fold(0.0, f64::max);
     let before: f64 = inside.membership.unwrap().iter_rows().map(most).sum();
-    assert!(consensus.confidence.iter().sum::<f64>() > before + 1e-3);
+    assert!(consensus.strength.iter().sum::<f64>() > before + 1e-3);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_unanimous_ensemble_is_returned() {
     let consensus = combine(&profiles, &scec(4), None, &Run::new(3)).unwrap();
     let found = profiles.expand(&consensus.labels);
     assert_eq!(found, [1, 1, 1, 2, 2, 0, 0, 0, 0, 3].map(Some));
-    assert!(consensus.confidence.iter().all(|&c| c > 0.99));
+    assert!(consensus.strength.iter().all(|&c| c > 0.99));
     assert_eq!(consensus.convergence.stop, Stop::Converged);
 }
 

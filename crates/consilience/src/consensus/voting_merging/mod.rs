@@ -125,13 +125,13 @@ impl ConsensusMethod for VotingMerging {
             let j = argmax(row).expect("k >= 1");
             (j as u32, row[j].min(1.0))
         };
-        let (labels, confidence) =
+        let (labels, strength) =
             membership.as_slice().par_chunks_exact(k).with_min_len(CHUNK).map(winner).unzip();
         let mut diagnostics = Diagnostics::default();
         diagnostics.push("disagreements", Value::List(disagreements));
         diagnostics.push("merged_at", Value::List(shares));
         Ok(Consensus {
-            confidence,
+            strength,
             membership: Some(membership),
             convergence: Convergence {
                 objective: Some(disagreement),
