@@ -61,6 +61,8 @@ impl Subject<'_> {
             fact("Clusterings combined", count(profiles.n_members())),
             fact("Safe objects", format!("{:.0} %", 100.0 * safe)),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
+            fact("Two clusterings alike (ECS)", format!("{:.2}", overview.members.similarity)),
+            fact("Inconsistency (IC)", format!("{:.2}", overview.members.inconsistency())),
         ];
         if let Some((name, ours, _)) = classes.as_ref().and_then(|classes| classes.scores.first()) {
             facts.push(fact(

@@ -65,7 +65,7 @@ pub mod words;
 
 pub use consensus::{
     AnmiGreedy, Bce, BestMember, ByName, Clustering, Consensus, ConsensusMethod, Cspa, Ea, EcCms,
-    EcpcsHc, EcpcsMc, Gwca, Hbgf, Hgpa, Kc, Kcc, LocalSearch, Lwea, Lwgp, METHODS, Mcla,
+    EcpcsHc, EcpcsMc, Gwca, Hbgf, Hgpa, Hierarchical, Kc, Kcc, LocalSearch, Lwea, Lwgp, METHODS, Mcla,
     MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc, RobustClusters, Sa,
     Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
 };

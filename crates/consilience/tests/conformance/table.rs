@@ -83,6 +83,7 @@ static ROWS: &[Row] = &[
     Row { name: "hbgf", k: Promise::AtMost, exempt: &[] },
     Row { name: "hbgf partition=cut", k: Promise::Exactly, exempt: BALANCED },
     Row { name: "hgpa", k: Promise::Exactly, exempt: BALANCED },
+    Row { name: "hierarchical", k: Promise::AtMost, exempt: &[] },
     Row { name: "lwgp", k: Promise::AtMost, exempt: &[] },
     Row { name: "mcla", k: Promise::AtMost, exempt: &[] },
     Row { name: "sec", k: Promise::AtMost, exempt: &[] },
