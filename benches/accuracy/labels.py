@@ -42,7 +42,7 @@ VARIANTS = {
 }
 
 # Distinct objects up to which methods are run that work on all pairs many times over.
-MOST = {"rce": 400, "rmsc": 400, "gwca": 1000, "ec-cms": 1000, "sdgca": 1000}
+MOST = {"rce": 150, "rmsc": 100, "gwca": 600, "ec-cms": 600, "sdgca": 300}
 
 # One result: normalised mutual information, adjusted Rand index, seconds.
 Result = tuple[float, float, float]

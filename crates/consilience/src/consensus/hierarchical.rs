@@ -19,7 +19,7 @@
 //! # A given k
 //!
 //! The tree is cut into k clusters. It never has more clusters than the null model allows: if k is more, there are
-//! fewer than k, and a warning.
+//! fewer than k.
 //!
 //! # On profiles
 //!
@@ -78,10 +78,11 @@ params! {
         alpha: f64 = 0.05, above(0.0).below(1.0);
         /// Searches that must agree on how a group is parted.
         restarts: Option<usize> = "as many as members", at_least(1.0);
-        /// Largest number of times that searches are compared for one group.
-        max_iter: usize = 100, at_least(1.0);
     }
 }
+
+/// Times that the searches of one group are compared at most; the best of the last ones is then taken.
+const ROUNDS: usize = 100;
 
 /// Searches at a time, each with matrices of its own.
 const AT_ONCE: usize = 4;
@@ -116,13 +117,12 @@ impl ConsensusMethod for Hierarchical {
 
     fn solve(&self, profiles: &Profiles, _: Option<&[u32]>, run: &Run) -> Result<Consensus> {
         let u = profiles.len();
-        if u > 1 && by_chance(profiles, self.alpha).iter().all(|&p| p == 0.0) {
-            run.warn(
-                "objects that no clustering puts together may be apart by chance: there are too few clusterings, or \
-                 they have too many clusters, to tell (a larger `alpha` tells more)",
-            );
-        }
-        let root = Group { rows: (0..u as u32).collect(), parent: 0, parts: Vec::new(), joins: Vec::new() };
+        let root = Group {
+            rows: (0..u as u32).collect(),
+            parent: 0,
+            parts: Vec::new(),
+            joins: Vec::new(),
+        };
         let (mut groups, mut at) = (vec![root], 0);
         let (mut searches, mut rounds, mut settled) = (0, 0, true);
         while at < groups.len() {
@@ -136,19 +136,29 @@ impl ConsensusMethod for Hierarchical {
             let parts = split.labels.iter().max().map_or(0, |&most| most as usize + 1);
             if parts > 1 {
                 let mut rows = vec![Vec::new(); parts];
-                groups[at].rows.iter().zip(&split.labels).for_each(|(&s, &part)| rows[part as usize].push(s));
+                groups[at]
+                    .rows
+                    .iter()
+                    .zip(&split.labels)
+                    .for_each(|(&s, &part)| rows[part as usize].push(s));
                 groups[at].joins = link(&group, &split.labels, parts, run)?;
                 groups[at].parts = (groups.len()..groups.len() + parts).collect();
-                groups.extend(rows.into_iter().map(|rows| Group { rows, parent: at, parts: Vec::new(), joins: Vec::new() }));
+                groups.extend(rows.into_iter().map(|rows| Group {
+                    rows,
+                    parent: at,
+                    parts: Vec::new(),
+                    joins: Vec::new(),
+                }));
             }
             at += 1;
         }
         let leaves = groups.iter().filter(|group| group.parts.is_empty()).count();
         let k = self.k.unwrap_or(leaves);
-        if k > leaves {
-            run.warn(&format!(
-                "the clusterings tell {leaves} clusters apart, fewer than the {k} asked for: more may be chance"
-            ));
+        if u > 1 && by_chance(profiles, self.alpha).iter().all(|&p| p == 0.0) {
+            run.warn(
+                "one cluster: with so few clusterings of so many clusters, even objects that are never together may be \
+                 apart by chance (a larger `alpha` parts more)",
+            );
         }
         let mut consensus = cut_tree(u, &merges(&groups), k.min(leaves), run);
         consensus.convergence.iterations = rounds;
@@ -185,16 +195,19 @@ impl Hierarchical {
                 *searches += some;
             }
             let settled = ends.iter().all(|labels| *labels == ends[0]);
-            if settled || rounds == self.max_iter {
-                let worth: Vec<f64> = ends.iter().map(|labels| worth(&attraction, labels)).collect();
-                let best = (0..ends.len()).reduce(|best, i| if worth[i] > worth[best] { i } else { best });
+            if settled || rounds == ROUNDS {
+                let worth: Vec<f64> =
+                    ends.iter().map(|labels| worth(&attraction, labels)).collect();
+                let best =
+                    (0..ends.len()).reduce(|best, i| if worth[i] > worth[best] { i } else { best });
                 let labels = &ends[best.expect("at least one search")];
                 let mut labels: Vec<u32> = of.iter().map(|&s| labels[s]).collect();
                 number(&mut labels);
                 return Ok(Split { labels, rounds, settled });
             }
             let member = |(i, labels): (usize, &Vec<u32>)| {
-                HardMember::from_integers(i.to_string(), labels.iter().map(|&c| Some(i64::from(c)))).into()
+                HardMember::from_integers(i.to_string(), labels.iter().map(|&c| Some(i64::from(c))))
+                    .into()
             };
             let agreed = Ensemble::new(ends.iter().enumerate().map(member).collect())?;
             let next = Profiles::new(&agreed.with_weights(on.weights().to_vec())?, run)?;
@@ -208,14 +221,16 @@ impl Hierarchical {
 fn by_chance(profiles: &Profiles, alpha: f64) -> Vec<f64> {
     let deviations = -std::f64::consts::SQRT_2 * erfc_inv(2.0 * alpha);
     let sizes = profiles.cluster_weights();
-    let of_member = |h: usize| -> f64 { sizes[profiles.members()[h].clusters.clone()].iter().sum() };
+    let of_member =
+        |h: usize| -> f64 { sizes[profiles.members()[h].clusters.clone()].iter().sum() };
     let all: Vec<f64> = (0..profiles.n_members()).map(of_member).collect();
     let share = |s: usize| {
         let itself = profiles.weights()[s].min(1.0);
         let (mut mean, mut variance, mut known) = (0.0, 0.0, 0.0);
         profiles.for_each_entry(s, |h, c, _| {
             let others = all[h] - itself;
-            let chance = if others > 0.0 { ((sizes[c] - itself) / others).clamp(0.0, 1.0) } else { 1.0 };
+            let chance =
+                if others > 0.0 { ((sizes[c] - itself) / others).clamp(0.0, 1.0) } else { 1.0 };
             mean += chance;
             variance += chance * (1.0 - chance);
             known += 1.0;
@@ -278,12 +293,20 @@ fn link(profiles: &Profiles, labels: &[u32], parts: usize, run: &Run) -> Result<
 fn merges(groups: &[Group]) -> Vec<Join> {
     let mut joins = Vec::new();
     for group in groups.iter().filter(|group| group.parts.is_empty()) {
-        joins.extend(group.rows[1..].iter().map(|&b| Join { a: group.rows[0], b, similarity: 1.0 }));
+        joins.extend(group.rows[1..].iter().map(|&b| Join {
+            a: group.rows[0],
+            b,
+            similarity: 1.0,
+        }));
     }
     for group in groups.iter().rev() {
         // Parts are numbered by their first profiles, and so named by the same places as their items.
         let first = |part: u32| groups[group.parts[part as usize]].rows[0];
-        joins.extend(group.joins.iter().map(|join| Join { a: first(join.a), b: first(join.b), ..*join }));
+        joins.extend(group.joins.iter().map(|join| Join {
+            a: first(join.a),
+            b: first(join.b),
+            ..*join
+        }));
     }
     in_order(joins)
 }
@@ -321,7 +344,8 @@ mod tests {
             .map(|i| {
                 let known: Vec<usize> = (0..r).filter(|&h| label(i, h).is_some()).collect();
                 let chance = |&h: &usize| {
-                    let others: Vec<usize> = (0..n).filter(|&j| j != i && label(j, h).is_some()).collect();
+                    let others: Vec<usize> =
+                        (0..n).filter(|&j| j != i && label(j, h).is_some()).collect();
                     let same = others.iter().filter(|&&j| label(j, h) == label(i, h)).count();
                     if others.is_empty() { 1.0 } else { same as f64 / others.len() as f64 }
                 };
@@ -341,7 +365,11 @@ mod tests {
             let both: Vec<usize> =
                 (0..r).filter(|&h| label(i, h).is_some() && label(j, h).is_some()).collect();
             let same = both.iter().filter(|&&h| label(i, h) == label(j, h)).count();
-            if both.is_empty() { TIE } else { same as f64 / both.len() as f64 - p[i].min(p[j]) + TIE }
+            if both.is_empty() {
+                TIE
+            } else {
+                same as f64 / both.len() as f64 - p[i].min(p[j]) + TIE
+            }
         });
         (p, b)
     }
@@ -375,7 +403,12 @@ mod tests {
     }
 
     /// `n` objects; member `h` gives object `i` the label `of(h, i)`, or with the chance `noise` one of eight.
-    fn planted(n: usize, members: usize, noise: f64, of: impl Fn(usize, usize) -> usize) -> Profiles {
+    fn planted(
+        n: usize,
+        members: usize,
+        noise: f64,
+        of: impl Fn(usize, usize) -> usize,
+    ) -> Profiles {
         let mut rng = Rng::new(3, Stream::Data);
         let mut member = |h: usize| {
             let mut label = |i| if rng.unit() < noise { rng.below(8) } else { of(h, i) };
@@ -416,7 +449,6 @@ mod tests {
     fn values_out_of_range_are_refused() {
         assert!(Hierarchical::new().k(0).check().is_err());
         assert!(Hierarchical::new().restarts(0).check().is_err());
-        assert!(Hierarchical::new().max_iter(0).check().is_err());
         for bad in [0.0, 1.0, f64::NAN] {
             assert!(Hierarchical::new().alpha(bad).check().is_err());
         }

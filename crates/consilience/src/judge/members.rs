@@ -253,6 +253,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::metrics::ElementCentric;
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     const HALVES: [i64; 8] = [0, 0, 0, 0, 1, 1, 1, 1];
@@ -318,6 +319,9 @@ mod tests {
                 found.camps.iter().flat_map(|camp| camp.members.clone()).collect();
             in_camps.sort_unstable();
             prop_assert_eq!(&in_camps, &all);
+            let alike = ElementCentric::of(&profiles);
+            let inconsistent = found.inconsistency() - alike.inconsistency();
+            prop_assert!(!profiles.is_hard() || inconsistent.abs() < 1e-9);
             let mut order = found.order.clone();
             order.sort_unstable();
             prop_assert_eq!(&order, &all);

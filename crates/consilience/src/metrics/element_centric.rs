@@ -66,7 +66,8 @@ impl ElementCentric {
             });
             if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 }
         };
-        let values: Vec<f64> = (0..r * r).into_par_iter().map(|i| of_pair(i / r, i % r)).collect();
+        let row = |p: usize| -> Vec<f64> { (0..=p).map(|q| of_pair(p, q)).collect() };
+        let rows: Vec<Vec<f64>> = (0..r).into_par_iter().map(row).collect();
         let consistency = (0..profiles.len()).into_par_iter().map(|s| {
             let mut entries: Vec<(usize, usize, f64)> = Vec::new();
             profiles.for_each_entry(s, |p, a, h| entries.push((p, a, h)));
@@ -81,7 +82,7 @@ impl ElementCentric {
         });
         ElementCentric {
             consistency: consistency.collect(),
-            similarity: Matrix::from_vec(r, r, values),
+            similarity: Matrix::from_fn(r, r, |p, q| rows[p.max(q)][p.min(q)]),
         }
     }
 
