@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("labels.json"), help="where results are kept")
     parser.add_argument("--draws", type=int, default=10, help="draws of members of every set")
     parser.add_argument("--again", action="append", default=[], help="methods to be run anew, by the start of a name")
-    parser.add_argument("--limit", type=float, default=30, help="seconds of a method for one draw, after which later draws of the set are left out")
+    parser.add_argument("--limit", type=float, default=30, help="seconds for a draw, after which a method is left out of the set's later draws")
     parser.add_argument("--half", choices=["tuning", "judging", "both"], default="both")
     parser.add_argument("--sets", help="names with commas between; all by default")
     parser.add_argument("--by-set", action="store_true", help="also print every set")

@@ -421,7 +421,7 @@ mod tests {
     /// Eight groups of ten, two by two in four, these in two: each level is seen by a third of the members.
     #[test]
     fn planted_levels_are_the_tree() {
-        let profiles = planted(80, 60, 0.1, |h, i| i / 10 >> (h % 3));
+        let profiles = planted(80, 60, 0.1, |h, i| (i / 10) >> (h % 3));
         let found = |method: Hierarchical| {
             let consensus = combine(&profiles, &method, None, &Run::new(0).threads(1)).unwrap();
             assert_eq!(consensus.dendrogram.as_ref().map(Vec::len), Some(profiles.len() - 1));
