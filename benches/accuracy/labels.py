@@ -7,10 +7,12 @@
 The protocol of the field: of every labelled set a pool of 100 k-means members with 2 to sqrt(n) clusters each, of
 which 10 and 20 are drawn, ten times; rows shuffled, at most 2,000 of a set. Prints the mean normalised mutual
 information and adjusted Rand index of every method, of `auto` and of the members themselves, for the tuning
-half and the judging half of the sets apart (the halves of `make accuracy`, by a hash of the name). Methods whose
-time grows with the cube of the distinct objects are left out where those are too many, and their row says of how
-many sets it is. Results are kept in the JSON file: what was computed before is not computed again, unless its name
-starts as one of --again.
+half and the judging half of the sets apart (the halves of `make accuracy`, by a hash of the name). A star marks
+methods that were not told the number of clusters, as they find it themselves. Methods whose time grows with the cube
+of the distinct objects are left out where those are too many, and a method that took more than --limit seconds for
+one draw is left out of the later draws of that set; their rows say of how many sets they are, or "not done". Pools
+and results are kept beside the JSON file: what was computed before is not computed again, unless its name starts as
+one of --again.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ VARIANTS = {
 }
 
 # Distinct objects up to which methods are run that work on all pairs many times over.
-MOST = {"rce": 400, "rmsc": 400, "gwca": 1000, "ec-cms": 1000, "sdgca": 1000}
+MOST = {"rce": 150, "rmsc": 100, "gwca": 600, "ec-cms": 600, "sdgca": 300}
 
 # One result: normalised mutual information, adjusted Rand index, seconds.
 Result = tuple[float, float, float]
@@ -49,10 +51,11 @@ Result = tuple[float, float, float]
 class Program:
     """The command line, with files in a folder of its own."""
 
-    def __init__(self, path: str, folder: Path) -> None:
-        self.path, self.folder = path, folder
+    def __init__(self, path: str, folder: Path, pools: Path) -> None:
+        self.path, self.folder, self.pools = path, folder, pools
         table = json.loads(self.run("methods", "--json"))["methods"]
-        self.methods = [row["name"] for row in table if row["chooses_k"] != "always"]
+        self.methods = [row["name"] for row in table]
+        self.untold = {row["name"] for row in table if row["chooses_k"] == "always"}
 
     def run(self, *arguments: object) -> str:
         done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True, check=False)
@@ -62,23 +65,31 @@ class Program:
 
     def pool(self, on: Set) -> np.ndarray:
         """The members, one column each: the same for everyone, as the seed is that of the name."""
+        kept = self.pools / f"{on.name}.npy"
+        if kept.exists():
+            return np.load(kept)
         points, made = self.folder / "points.npy", self.folder / "pool.csv"
         np.save(points, on.points[:ROWS])
         most, seed = math.isqrt(min(len(on.points), ROWS)), int(digest(on.name)[:8], 16)
         self.run("generate", points, "--as-features", "--base", "kmeans", "--size", POOL, "--base-k", f"2..{most}",
                  "--scale", "none", "--seed", seed, "--force", "-o", made)  # fmt: skip
         columns = read(made)
-        return np.array([columns[name] for name in columns if name != "id"]).T
+        pool = np.array([columns[name] for name in columns if name != "id"], dtype=np.int32).T
+        self.pools.mkdir(parents=True, exist_ok=True)
+        np.save(kept, pool)
+        return pool
 
     def combine(self, members: np.ndarray, names: list[str], k: int, draw: int) -> dict[str, tuple[np.ndarray, float]]:
         """The labels and seconds of each."""
         table, one, everyone = (self.folder / name for name in ("members.npy", "one.csv", "all.csv"))
-        np.save(table, members.astype(np.int32))
+        np.save(table, members)
         common = (table, "--k", k, "--seed", draw, "--json", "--force", "-o", one)
         found = {}
         plain = [name for name in names if name in self.methods]
         if plain:
-            told = json.loads(self.run("combine", *common, "--method", ",".join([*plain, "best-member"]), "--all-labels", everyone))
+            # Two at least are compared; k is told to those that take it.
+            several = plain if len(plain) > 1 else [*plain, "best-member" if plain != ["best-member"] else "voting"]
+            told = json.loads(self.run("combine", *common, "--method", ",".join(several), "--all-labels", everyone))
             columns = read(everyone)
             found = {name: (columns[name], told["method_seconds"][name]) for name in plain if name in columns}
         for name in (name for name in names if name not in self.methods):
@@ -106,9 +117,9 @@ def mean(values: list[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
-def compute(program: Program, on: Set, kept: dict[str, dict], wanted: list[str], draws: int, again: list[str]) -> None:
+def compute(program: Program, on: Set, kept: dict[str, dict], wanted: list[str], draws: int, again: list[str], limit: float) -> None:
     """Fills in what `kept` does not have of this set."""
-    truth, pool = on.labellings[0][:ROWS], None
+    truth, pool, slow = on.labellings[0][:ROWS], None, set()
     for drawn in DRAWN:
         for draw in range(draws):
             answers: dict[str, Result] = kept.setdefault(f"{on.name} {drawn} {draw}", {})
@@ -124,12 +135,14 @@ def compute(program: Program, on: Set, kept: dict[str, dict], wanted: list[str],
             if "members" in missing:
                 own = [scores(truth, column) for column in members.T]
                 answers["members"] = (mean([s[0] for s in own]), mean([s[1] for s in own]), 0.0)
-            able = [name for name in missing if name != "members" and distinct <= MOST.get(name, ROWS)]
+            able = [name for name in missing if name != "members" and distinct <= MOST.get(name, ROWS) and name not in slow]
             for name, (labels, seconds) in program.combine(members, able, on.k, draw).items():
                 answers[name] = (*scores(truth, labels), seconds)
+                if seconds > limit:
+                    slow.add(name)
 
 
-def table(kept: dict[str, dict], names: list[str], wanted: list[str], drawn: int, draws: int) -> list[str]:
+def table(kept: dict[str, dict], names: list[str], wanted: list[str], untold: set[str], drawn: int, draws: int) -> list[str]:
     rows = []
     for contender in wanted:
         of_sets = []
@@ -138,11 +151,12 @@ def table(kept: dict[str, dict], names: list[str], wanted: list[str], drawn: int
             found = [kept[key][contender] for key in keys if contender in kept[key]]
             if len(found) == draws:
                 of_sets.append([mean([result[i] for result in found]) for i in range(3)])
-        if of_sets:
-            nmi, ari, seconds = (mean([own[i] for own in of_sets]) for i in range(3))
-            rows.append((-nmi, f"| {contender} | {nmi:.3f} | {ari:.3f} | {seconds:.3f} | {len(of_sets)} |", len(of_sets)))
+        nmi, ari, seconds = (mean([own[i] for own in of_sets]) for i in range(3))
+        shown = f"{nmi:.3f} | {ari:.3f} | {seconds:.3f}" if of_sets else "not done | | "
+        star = " *" if contender in untold else ""
+        rows.append((-nmi, f"| {contender}{star} | {shown} | {len(of_sets)} |", len(of_sets)))
     # Those that were run on some of the sets only stand apart: their means are of other sets.
-    rows.sort(key=lambda row: (row[2] < len(names), row[0]))
+    rows.sort(key=lambda row: (row[2] < len(names), row[2] == 0, row[0]))
     return ["| method | NMI | ARI | seconds | sets |", "|---|---|---|---|---|", *(row[1] for row in rows)]
 
 
@@ -154,13 +168,14 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("labels.json"), help="where results are kept")
     parser.add_argument("--draws", type=int, default=10, help="draws of members of every set")
     parser.add_argument("--again", action="append", default=[], help="methods to be run anew, by the start of a name")
+    parser.add_argument("--limit", type=float, default=30, help="seconds for a draw, after which a method is left out of the set's later draws")
     parser.add_argument("--half", choices=["tuning", "judging", "both"], default="both")
     parser.add_argument("--sets", help="names with commas between; all by default")
     parser.add_argument("--by-set", action="store_true", help="also print every set")
     args = parser.parse_args()
 
     folder = tempfile.TemporaryDirectory()
-    program = Program(args.program, Path(folder.name))
+    program = Program(args.program, Path(folder.name), args.output.with_suffix("") / "pools")
     named = args.methods or [*program.methods, *VARIANTS]
     wanted = ["members", "auto", *(name for name in named if name != "auto")]
     kept = json.loads(args.output.read_text()) if args.output.exists() else {}
@@ -171,7 +186,7 @@ def main() -> None:
         chosen = args.sets is None or on.name in args.sets.split(",")
         if on.kind != "real" or args.half not in (half, "both") or not chosen:
             continue
-        compute(program, on, kept, wanted, args.draws, args.again)
+        compute(program, on, kept, wanted, args.draws, args.again, args.limit)
         halves[half].append(on.name)
         args.output.parent.mkdir(parents=True, exist_ok=True)
         args.output.write_text(json.dumps(kept))
@@ -179,13 +194,14 @@ def main() -> None:
     if missing:
         print(f"Not at hand, hence left out: {', '.join(missing)}.")
     most = ", ".join(f"{name} {limit}" for name, limit in MOST.items())
-    print(f"At most {ROWS} rows of a set. Left out above so many distinct objects: {most}.")
+    print(f"At most {ROWS} rows of a set. Left out above so many distinct objects: {most}; and after {args.limit:g} s for a draw.")
+    print("* finds the number of clusters itself.")
     for half, names in halves.items():
         for drawn in DRAWN if names else ():
             print(f"\n## The {half} half: {len(names)} sets, {drawn} members, {args.draws} draws\n")
-            print(*table(kept, names, wanted, drawn, args.draws), sep="\n")
+            print(*table(kept, names, wanted, program.untold, drawn, args.draws), sep="\n")
             for name in names if args.by_set else ():
-                print(f"\n### {name}\n", *table(kept, [name], wanted, drawn, args.draws), sep="\n")
+                print(f"\n### {name}\n", *table(kept, [name], wanted, program.untold, drawn, args.draws), sep="\n")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,8 @@ impl Subject<'_> {
             fact("Clusters", count(k)),
             fact("Clusterings combined", count(profiles.n_members())),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
+            fact("Two clusterings alike (ECS)", format!("{:.2}", overview.members.similarity)),
+            fact("Inconsistency (IC)", format!("{:.2}", overview.members.inconsistency())),
         ];
         // With one cluster there is nothing to compare.
         if k > 1 {

@@ -65,9 +65,9 @@ pub mod words;
 
 pub use consensus::{
     AnmiGreedy, Bce, BestMember, ByName, Clustering, Consensus, ConsensusMethod, Cspa, Ea, EcCms,
-    EcpcsHc, EcpcsMc, Gwca, Hbgf, Hgpa, Kc, Kcc, LocalSearch, Lwea, Lwgp, METHODS, Mcla,
-    MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc, RobustClusters, Sa,
-    Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
+    EcpcsHc, EcpcsMc, Gwca, Hbgf, Hgpa, Hierarchical, Kc, Kcc, LocalSearch, Lwea, Lwgp, METHODS,
+    Mcla, MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc, RobustClusters,
+    Sa, Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
 };
 use consilience_core::{error, linalg, rng, run};
 pub use ensemble::{Ensemble, HardMember, Member, SoftMember};

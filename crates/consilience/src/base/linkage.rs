@@ -139,9 +139,9 @@ pub(crate) fn single(u: usize, row: impl Fn(usize, &mut [f64]), run: &Run) -> Re
     Ok(edges)
 }
 
-/// Merges by falling similarity. The chain finds a group's own merges before it is merged on, and
-/// they are at least as similar but for rounding, which is evened out here.
-fn in_order(mut joins: Vec<Join>) -> Vec<Join> {
+/// Merges by falling similarity. A group's own merges come before those of what it is merged into, and are
+/// made at least as similar; in a chain that evens out rounding.
+pub(crate) fn in_order(mut joins: Vec<Join>) -> Vec<Join> {
     let u = joins.len() + 1;
     let mut last: Vec<f64> = vec![f64::INFINITY; u];
     for join in &mut joins {

@@ -1,6 +1,6 @@
 //! Which method `auto` stands for.
 //!
-//! The rule follows the published comparisons; in the table of `docs/comparison.md` it lies within
+//! The rule follows the published comparisons; in the table of `docs/accuracy.md` it lies within
 //! 0.01 of the best single method:
 //!
 //! * something is wanted that only some methods have (soft memberships, correspondences, a start) →

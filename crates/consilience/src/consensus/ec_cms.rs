@@ -14,7 +14,7 @@
 //! Solved by the alternating direction method of multipliers; objects are clustered by average link of $C$.
 //!
 //! Much better than others where classes are of unequal size, and worse elsewhere, where all runs together in
-//! one large cluster (`docs/comparison.md`).
+//! one large cluster (`docs/accuracy.md`).
 //!
 //! # On profiles
 //!

@@ -17,7 +17,7 @@
 //! `certainty = normalised` divides the entropy by $\log_2 k_q$ of the member that the cluster belongs to, the most
 //! that a member with so many clusters could disagree, with $\theta = 0.06$ (the first stage of SDGCA: *Similarity and
 //! Dissimilarity Guided Co-association Matrix Construction for Ensemble Clustering*, IEEE TKDE 2025). It is no default:
-//! on members with very different numbers of clusters the two differ by less than 0.01 (`docs/comparison.md`), and where
+//! on members with very different numbers of clusters the two differ by less than 0.01 (`docs/accuracy.md`), and where
 //! all members have few clusters it is much sharper and worse (ten noisy copies of six clusters, a quarter of the labels
 //! at random: mean ARI 0.92 against 0.99).
 //!

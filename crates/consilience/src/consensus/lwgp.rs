@@ -18,7 +18,7 @@
 //!
 //! `certainty = normalised` divides the entropy by $\log_2 k_q$ of the member that the cluster belongs to, with
 //! $\theta = 0.06$, as in [LWEA](crate::consensus::lwea). It was no better on the pools of `make labels`
-//! (`docs/comparison.md`), and worse on committees, which have few clusters in all members.
+//! (`docs/accuracy.md`), and worse on committees, which have few clusters in all members.
 //!
 //! # Where we depart from the paper
 //!

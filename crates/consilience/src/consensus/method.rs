@@ -4,9 +4,9 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::params::ParameterInfo;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    anmi_greedy, bce, best_member, cspa, ea, ec_cms, ecpcs, ecpcs_mc, gwca, hbgf, hgpa, kc, kcc,
-    local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, ptgp, qmi, rce, relabel_vote, rmsc,
-    robust_clusters, sa, scec, sdgca, sec, voting, voting_merging, wct, wmi,
+    anmi_greedy, bce, best_member, cspa, ea, ec_cms, ecpcs, ecpcs_mc, gwca, hbgf, hgpa,
+    hierarchical, kc, kcc, local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, ptgp, qmi, rce,
+    relabel_vote, rmsc, robust_clusters, sa, scec, sdgca, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Asked, Error, Result};
@@ -194,6 +194,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &gwca::INFO,
     &hbgf::INFO,
     &hgpa::INFO,
+    &hierarchical::INFO,
     &kc::INFO,
     &kcc::INFO,
     &local_search::INFO,

@@ -3,6 +3,7 @@
 mod balance;
 mod bisection;
 pub(crate) mod hypergraph;
+pub(crate) mod louvain;
 pub(crate) mod partition;
 mod pin_counts;
 mod union_find;

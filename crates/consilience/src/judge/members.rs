@@ -8,7 +8,7 @@ use crate::ensemble::sample;
 use crate::ensemble::{Contingency, Profiles};
 use crate::error::Result;
 use crate::linalg::Matrix;
-use crate::metrics::{Normalisation, nmi};
+use crate::metrics::{Normalisation, element_similarity, nmi};
 use crate::run::Run;
 
 /// Comparisons of two labels that are made at most; beyond, profiles are sampled.
@@ -38,6 +38,8 @@ pub struct MemberAgreement {
     pub dissenters: Vec<usize>,
     /// The camps that the members fall into, the largest first; one if they do not.
     pub camps: Vec<Camp>,
+    /// The mean element-centric similarity of two members; 1 of a member alone.
+    pub similarity: f64,
     /// How many profiles the pairs were compared on, if not on all.
     pub sampled: Option<usize>,
 }
@@ -76,18 +78,23 @@ impl MemberAgreement {
         let of_pair = |&(g, h): &(usize, usize)| {
             run.check()?;
             let table = Contingency::of_members(&some, g, h);
-            Ok([Normalisation::Geometric, Normalisation::Min].map(|by| agreement(&table, by)))
+            let [geometric, at_best] =
+                [Normalisation::Geometric, Normalisation::Min].map(|by| agreement(&table, by));
+            Ok([geometric, at_best, element_similarity(&table)])
         };
         let of_member = |h: usize| {
             agreement(&Contingency::of_consensus(profiles, labels, h), Normalisation::Geometric)
         };
         let (values, consensus) = run.install(|| {
-            let values = pairs.par_iter().map(of_pair).collect::<Result<Vec<[f64; 2]>>>();
+            let values = pairs.par_iter().map(of_pair).collect::<Result<Vec<[f64; 3]>>>();
             (values, (0..r).into_par_iter().map(of_member).collect::<Vec<f64>>())
         });
         let mut matrix = Matrix::from_fn(r, r, |g, h| if g == h { 1.0 } else { f64::NAN });
         let mut compatible = matrix.clone();
-        for ((g, h), [value, at_best]) in pairs.into_iter().zip(values?) {
+        let values = values?;
+        let alike: f64 = values.iter().map(|[.., alike]| alike).sum();
+        let similarity = if values.is_empty() { 1.0 } else { alike / values.len() as f64 };
+        for ((g, h), [value, at_best, _]) in pairs.into_iter().zip(values) {
             matrix[(g, h)] = value;
             matrix[(h, g)] = value;
             compatible[(g, h)] = at_best;
@@ -103,8 +110,15 @@ impl MemberAgreement {
             camps,
             pairs: matrix,
             consensus,
+            similarity,
             sampled: (some.len() < profiles.len()).then_some(some.len()),
         })
+    }
+
+    /// The inconsistency of the members (scICE): 1 if all are equal, the larger the less they agree.
+    pub fn inconsistency(&self) -> f64 {
+        let r = self.pairs.nrows() as f64;
+        r / (1.0 + (r - 1.0) * self.similarity)
     }
 }
 
@@ -239,6 +253,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::metrics::ElementCentric;
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     const HALVES: [i64; 8] = [0, 0, 0, 0, 1, 1, 1, 1];
@@ -304,6 +319,9 @@ mod tests {
                 found.camps.iter().flat_map(|camp| camp.members.clone()).collect();
             in_camps.sort_unstable();
             prop_assert_eq!(&in_camps, &all);
+            let alike = ElementCentric::of(&profiles);
+            let inconsistent = found.inconsistency() - alike.inconsistency();
+            prop_assert!(!profiles.is_hard() || inconsistent.abs() < 1e-9);
             let mut order = found.order.clone();
             order.sort_unstable();
             prop_assert_eq!(&order, &all);

@@ -49,31 +49,36 @@ impl ElementCentric {
     /// Those of the members of `profiles`.
     pub fn of(profiles: &Profiles) -> Self {
         let (r, k) = (profiles.n_members(), profiles.n_clusters());
-        let gram = profiles.gram(profiles.weights());
+        let mut gram = profiles.gram(profiles.weights());
         let clusters = |p: usize| profiles.members()[p].clusters.clone();
         // The size of every cluster among the objects that each member labels.
         let size = Matrix::from_fn(k, r, |a, q| clusters(q).map(|b| gram[(a, b)]).sum());
         let member: Vec<usize> =
             (0..r).flat_map(|p| std::iter::repeat_n(p, clusters(p).len())).collect();
-        let share = |a: usize, b: usize| {
+        let share = |a: usize, b: usize, overlap: f64| {
             let largest = size[(a, member[b])].max(size[(b, member[a])]);
-            if largest > 0.0 { gram[(a, b)] / largest } else { 0.0 }
+            if largest > 0.0 { overlap / largest } else { 0.0 }
         };
         let of_pair = |p: usize, q: usize| {
             let pairs = clusters(p).flat_map(|a| clusters(q).map(move |b| (a, b)));
             let (sum, all) = pairs.fold((0.0, 0.0), |(sum, all), (a, b)| {
-                (sum + gram[(a, b)] * share(a, b), all + gram[(a, b)])
+                (sum + gram[(a, b)] * share(a, b, gram[(a, b)]), all + gram[(a, b)])
             });
             if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 }
         };
-        let values: Vec<f64> = (0..r * r).into_par_iter().map(|i| of_pair(i / r, i % r)).collect();
+        let row = |p: usize| -> Vec<f64> { (0..=p).map(|q| of_pair(p, q)).collect() };
+        let rows: Vec<Vec<f64>> = (0..r).into_par_iter().map(row).collect();
+        // Every profile asks for all its pairs: shares are written down once, in place of the overlaps.
+        gram.as_mut_slice().par_chunks_mut(k.max(1)).enumerate().for_each(|(a, row)| {
+            row.iter_mut().enumerate().for_each(|(b, x)| *x = share(a, b, *x));
+        });
         let consistency = (0..profiles.len()).into_par_iter().map(|s| {
             let mut entries: Vec<(usize, usize, f64)> = Vec::new();
             profiles.for_each_entry(s, |p, a, h| entries.push((p, a, h)));
             let (mut sum, mut pairs) = (0.0, 0.0);
             for (i, &(p, a, h)) in entries.iter().enumerate() {
                 for &(_, b, g) in entries[..i].iter().filter(|other| other.0 != p) {
-                    sum += h * g * share(a, b);
+                    sum += h * g * gram[(a, b)];
                     pairs += h * g;
                 }
             }
@@ -81,7 +86,7 @@ impl ElementCentric {
         });
         ElementCentric {
             consistency: consistency.collect(),
-            similarity: Matrix::from_vec(r, r, values),
+            similarity: Matrix::from_fn(r, r, |p, q| rows[p.max(q)][p.min(q)]),
         }
     }
 
