@@ -86,7 +86,7 @@ pub(crate) fn limited(mut report: Report) -> Report {
     report.doubtful.truncate(DOUBTFUL);
     report.doubtful.iter_mut().for_each(|object| cut(&mut object.name, LETTERS));
     report.methods_compared.truncate(CLUSTERS);
-    report.methods_compared.iter_mut().for_each(|row| cut(&mut row.problem, 200));
+    report.methods_compared.iter_mut().for_each(|row| cut(&mut row.problem, LETTERS));
     if let Some(truth) = &mut report.truth {
         cut(&mut truth.name, LETTERS);
         truth.classes.truncate(CLUSTERS);

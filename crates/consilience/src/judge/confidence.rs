@@ -172,6 +172,8 @@ mod tests {
             rows in prop::collection::vec((prop::collection::vec(0..3i64, 4), 1..4usize), 2..9),
             k in 1..4u32,
         ) {
+            // Every member labels something.
+            let rows: Vec<_> = std::iter::once((vec![0; 4], 1)).chain(rows).collect();
             let column = |h: usize, copies: bool| {
                 let times = |(row, n): &(Vec<i64>, usize)| vec![Some(row[h]).filter(|c| *c < 2); if copies { *n } else { 1 }];
                 HardMember::from_integers(format!("{h}"), rows.iter().flat_map(times)).into()
