@@ -199,13 +199,13 @@ impl<F: Fn(Triple) -> f64 + Sync> Distances<F> {
     /// The distances of part `p` from those before it. The earlier of two parts merges first, so that rounding
     /// does not depend on who asks.
     fn row_after(&self, parts: &Parts, p: usize, out: &mut [f64], room: &mut [f64]) {
-        self.from_row(parts, parts.first[p] as usize, out);
+        self.distances_of(parts, parts.first[p] as usize, out);
         let Ok(place) = parts.merged.binary_search_by_key(&(p as u32), |pair| pair.0) else {
             return;
         };
         let (_, b, between) = parts.merged[place];
         let room = &mut room[..p];
-        self.from_row(parts, b as usize, room);
+        self.distances_of(parts, b as usize, room);
         let [a, b] = [parts.first[p], b].map(|row| self.weights[row as usize]);
         vectorised(
             #[inline(always)]
@@ -218,7 +218,7 @@ impl<F: Fn(Triple) -> f64 + Sync> Distances<F> {
     }
 
     /// The distances of the cluster of row `i` from the first parts, which all begin before that row.
-    fn from_row(&self, parts: &Parts, i: usize, out: &mut [f64]) {
+    fn distances_of(&self, parts: &Parts, i: usize, out: &mut [f64]) {
         let row = &self.values[start(i)..][..i];
         out.iter_mut().zip(&parts.first).for_each(|(out, &a)| *out = row[a as usize]);
         for &(part, b, between) in &parts.merged {
@@ -303,7 +303,8 @@ impl Nearest {
                 for first in (0..i).step_by(FEW) {
                     let range = first..(first + FEW).min(i);
                     let (new, old) = (&distances[range.clone()], &mut self.distance[range.clone()]);
-                    let nearer = |(new, old): (&f64, &f64)| (new < old) | (*new < own.0);
+                    let farther = |old: f64| if old > own.0 { old } else { own.0 };
+                    let nearer = |(new, old): (&f64, &f64)| *new < farther(*old);
                     if new.iter().zip(&*old).fold(false, |any, pair| any | nearer(pair)) {
                         for (j, (&new, old)) in range.zip(new.iter().zip(old)) {
                             if new < *old {
