@@ -155,7 +155,7 @@ impl<'a> Nearest<'a> {
                 Known::Not => (self.search(row), None),
             };
             let entries = |visit: &mut dyn FnMut(usize, f64)| {
-                row.iter().for_each(|&(c, p)| visit(c as usize, p))
+                row.iter().for_each(|&(c, p)| visit(c as usize, p));
             };
             let own = cluster.unwrap_or(NO_CLUSTER);
             let placed = votes.placed(entries, own, &mut vec![0.0; self.k]);
