@@ -152,7 +152,7 @@ def main() -> None:
     missing: list[str] = []
     features, labels = [], []
     with tempfile.TemporaryDirectory() as folder:
-        program = Program(args.program, Path(folder))
+        program = Program(args.program, Path(folder), Path(folder) / "pools")
         for on in sets(args.data, 1, missing):
             if on.judging == (args.half == "judging"):
                 features += from_features(program, on)

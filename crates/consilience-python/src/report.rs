@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use consilience::Matrix;
 use consilience::consensus::NO_CLUSTER;
-use consilience::judge::{Judgement, Known, Number, Partition, Scatter, Sentence};
+use consilience::judge::{Confidence, Judgement, Known, Number, Partition, Scatter, Sentence};
 use consilience::pipeline::Record;
 use consilience::{Error, Run};
 use consilience_report::Subject;
@@ -24,9 +24,6 @@ pub(crate) struct Answer<'py> {
     /// The cluster of every profile.
     #[pyo3(item)]
     profile_labels: PyReadonlyArray1<'py, i64>,
-    /// How sure the cluster of every object is.
-    #[pyo3(item)]
-    confidence: PyReadonlyArray1<'py, f64>,
     #[pyo3(item)]
     n_clusters: usize,
     /// The number of clusters that was asked for.
@@ -55,22 +52,10 @@ impl<'a> Told<'a> {
         let k = answer.n_clusters as u32;
         let mut labels = profiles.labels(&answer.profile_labels)?;
         labels.iter_mut().filter(|label| **label >= k).for_each(|label| *label = NO_CLUSTER);
-        let of_objects = answer.confidence.as_array();
-        let map = profiles.profiles().map();
-        if of_objects.len() != map.len() {
-            return Err(PyValueError::new_err("one confidence per object is needed"));
-        }
-        // Equal objects are equally sure; one that a method left out counts 0.
-        let mut confidence = vec![0.0; labels.len()];
-        for (&s, &sure) in map.iter().zip(of_objects) {
-            if let Some(place) = confidence.get_mut(s as usize) {
-                *place = f64::max(*place, sure);
-            }
-        }
         let partition = Partition {
             profiles: Cow::Borrowed(profiles.profiles()),
             labels: labels.into(),
-            confidence: confidence.into(),
+            confidence: Cow::Borrowed(&[]),
             numbers: (0..k).collect(),
             names: (0..k).map(|number| number.to_string()).collect(),
         };
@@ -78,6 +63,14 @@ impl<'a> Told<'a> {
         let number = number.map_err(|error| PyValueError::new_err(format!("number: {error}")))?;
         let (asked, ids) = (answer.asked, answer.ids.as_deref());
         Ok(Told { profiles, partition, asked, number, ids })
+    }
+
+    /// The same, with how sure every label is.
+    fn weighed(mut self, run: &Run) -> consilience::Result<Self> {
+        let Partition { profiles, labels, numbers, .. } = &self.partition;
+        let confidence = Confidence::of_profiles(profiles, labels, numbers.len(), run)?;
+        self.partition.confidence = confidence.into();
+        Ok(self)
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -102,7 +95,7 @@ pub(crate) fn verdict(
     circumstances: Circumstances,
 ) -> PyResult<Vec<(String, String, String)>> {
     let told = Told::new(&answer)?;
-    let (judgement, _) = compute(py, &circumstances, |run| told.judge(run))?;
+    let (judgement, _) = compute(py, &circumstances, |run| told.weighed(run)?.judge(run))?;
     let sentence =
         |s: Sentence| (s.about.into_owned(), format!("{:?}", s.tone).to_lowercase(), s.text);
     Ok(judgement.verdict.into_iter().map(sentence).collect())
@@ -124,6 +117,7 @@ pub(crate) fn report(
         .map_err(|error| PyValueError::new_err(format!("the record cannot be read: {error}")))?;
     let features = features.map(|(values, names)| (to_matrix(&values), names));
     let (page, _) = compute(py, &circumstances, |run| {
+        let told = told.weighed(run)?;
         if let Some((values, names)) = &features {
             record.scatter = Some(scatter(values, names, told.profiles, run)?);
         }

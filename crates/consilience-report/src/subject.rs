@@ -60,7 +60,7 @@ impl Subject<'_> {
             fact("Clusters", count(k)),
             fact("Clusterings combined", count(profiles.n_members())),
             fact("Agreement (ANMI)", format!("{anmi:.2}")),
-            fact("Two clusterings alike (ECS)", format!("{:.2}", overview.members.similarity)),
+            fact("Similarity of clusterings (ECS)", format!("{:.2}", overview.members.similarity)),
             fact("Inconsistency (IC)", format!("{:.2}", overview.members.inconsistency())),
         ];
         // With one cluster there is nothing to compare.
@@ -76,7 +76,7 @@ impl Subject<'_> {
             ));
         }
         if overview.coverage < 1.0 - 1e-9 {
-            facts.push(fact("Labels there are", percent(overview.coverage)));
+            facts.push(fact("Labels present", percent(overview.coverage)));
         }
         let moved = found.aligned.as_ref().map(moved);
         facts.extend(moved.as_ref().map(|moved| {

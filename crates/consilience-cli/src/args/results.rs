@@ -99,7 +99,7 @@ pub(crate) struct ReplayArgs {
 ///
 /// The result is a table `id,cluster,confidence,match`: match is `exact` or `nearest`, or `none` for
 /// an object without any known label, which gets no cluster. The confidence of an exact one is that
-/// of the saved result, a nearest one is as sure as its own votes make it.
+/// of the saved result, that of a nearest one follows from its own votes.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -47,7 +47,7 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
 
     let clusters: Vec<Option<u32>> =
         found.iter().map(|one| one.cluster.map(|c| numbers[c as usize])).collect();
-    let confidence: Vec<f64> = found.iter().map(|one| sure(one, &saved)).collect();
+    let confidence: Vec<f64> = found.iter().map(sure).collect();
     let matches: Vec<String> = found.iter().map(|one| matched(one).to_owned()).collect();
     if let Some(target) = &target {
         let columns = [
@@ -196,12 +196,8 @@ impl Matched {
 }
 
 /// How sure an object's cluster is; NaN if it has none.
-fn sure(found: &Assignment, saved: &Saved) -> f64 {
-    match (found.cluster, found.profile) {
-        (None, _) => f64::NAN,
-        (Some(_), Some(profile)) => saved.partition.confidence[profile as usize],
-        (Some(_), None) => found.confidence,
-    }
+fn sure(found: &Assignment) -> f64 {
+    found.cluster.map_or(f64::NAN, |_| found.confidence)
 }
 
 /// How an object was found.

@@ -97,7 +97,7 @@ impl<'a> Ballot<'a> {
 
     fn json(&self) -> Value {
         let Some(known) = &self.known else {
-            return json!({ "id": self.id, "cluster": null, "votes": [] });
+            return json!({ "id": self.id, "cluster": null, "coverage": 0.0, "votes": [] });
         };
         let members = self.saved.ensemble.members();
         let votes: Vec<Value> = known

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use consilience::consensus::{NO_CLUSTER, cluster_names, method, prepare};
-use consilience::ensemble::{Ensemble, NO_PROFILE, Parted, Profiles};
-use consilience::judge::{Judgement, Known, Partition};
+use consilience::ensemble::{Ensemble, Parted, Profiles};
+use consilience::judge::{Confidence, Judgement, Known, Partition};
 use consilience::pipeline::Record;
 use consilience_io::{Ids, ReadOptions, read_clusterings, read_consensus};
 use consilience_report::{Names, Subject};
@@ -62,12 +62,8 @@ impl Saved {
             consensus.clusters.iter().map(|number| number.map_or(NO_CLUSTER, place)).collect();
         // A balanced cut may have parted equal objects.
         let Parted { profiles, labels, .. } = profiles.parted(&places, ensemble.weights());
-        let mut confidence = vec![0.0; profiles.len()];
-        for (&s, &sure) in profiles.map().iter().zip(&consensus.confidence) {
-            if s != NO_PROFILE && !sure.is_nan() {
-                confidence[s as usize] = sure;
-            }
-        }
+        // That of the table, unless it is of a time when confidence was something else.
+        let confidence = Confidence::of_profiles(&profiles, &labels, numbers.len(), run)?;
         let known = record.consensus.aligned.as_ref().map(|aligned| aligned.clusters.by_number());
         let known = known.unwrap_or_default();
         let name = |number: &u32| known.get(number).cloned().unwrap_or_else(|| number.to_string());

@@ -93,7 +93,7 @@ def _packed(
     head["format"], head["copies"] = _FORMAT, copies
     head["per_member"] = list(answer["per_member"])
     arrays = {name: answer[name] for name in _ARRAYS}
-    arrays |= {name: answer[name] for name in _OPTIONAL if answer[name] is not None}
+    arrays |= {name: answer[name] for name in _OPTIONAL if answer.get(name) is not None}
     head["correspondence"] = answer["correspondence"] is not None
     for i, matrix in enumerate(answer["correspondence"] or []):
         arrays[f"correspondence.{i}"] = matrix

@@ -237,7 +237,7 @@ def _put_back(answer: dict[str, Any], everyone: Ensemble, kept: Any, circumstanc
     others = everyone.rows(gone.tolist())
     labels[gone], confidence[gone], where[gone], voices = placed(answer, others, circumstances)
     answer["labels"], answer["confidence"] = labels, confidence
-    if answer["coverage"] is not None or (voices < 1).any():
+    if answer["coverage"] is not None or (voices < 1 - 1e-9).any():
         coverage = np.ones(n)
         coverage[kept] = 1.0 if answer["coverage"] is None else answer["coverage"]
         coverage[gone] = voices

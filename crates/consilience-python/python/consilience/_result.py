@@ -88,7 +88,8 @@ class ConsensusResult:
     number_ : dict or None
         How many clusters the features speak for, if there were any and it was looked for: ``k``,
         ``clarity`` ("clear", "unclear" or "none"), ``depth`` of the deepest gap in units of the deepest
-        in data without clusters, and the ``evidence`` for every number.
+        in data without clusters, the ``evidence`` for every number, and ``levels``: smaller numbers of
+        larger groups that the clusters lie in.
     k_criteria_ : dict or None
         What the clusterings say of which number of clusters, if it was looked for: ``recommended``,
         ``runner_up``, ``reason``, ``rules``, ``evidence`` (whether there are clusters at all) and the
@@ -285,7 +286,7 @@ class ConsensusResult:
         >>> import consilience as co
         >>> result = co.consensus([[0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
         >>> print(result.explain(2))
-        cluster 0, confidence 0.778, margin 0.556 over cluster 1
+        cluster 0, confidence 0.875, margin 0.556 over cluster 1
           0: cluster 0, 100% of it in 0
           1: cluster 0, 100% of it in 0
           2: cluster 1, 67% of it in 1
@@ -501,6 +502,7 @@ class ConsensusResult:
                 "sizes": sizes.tolist(),
                 "anmi": self.anmi_,
                 "trace": [x for x in self.trace_.tolist() if math.isfinite(x)],
+                "leaderboard": None if answer["leaderboard"] is None else json.loads(answer["leaderboard"]),
             },
         }
 
@@ -622,13 +624,10 @@ def placed(
     of the clusterings that label them.
     """
     profiles: Profiles = answer["profiles"]
-    labels, where, fresh, coverage = profiles.assign(
+    labels, where, sure, coverage = profiles.assign(
         members, answer["profile_labels"], answer["n_clusters"], circumstances
     )
-    sure = np.zeros(len(profiles) + 1)
-    known = profiles.map >= 0
-    sure[profiles.map[known]] = answer["confidence"][known]
-    return labels, np.where(where >= 0, sure[where], fresh), where, coverage
+    return labels, sure, where, coverage
 
 
 def _features(X: Any) -> tuple[Floats, list[str]]:

@@ -110,7 +110,8 @@ pub(super) fn euclidean(_: [f64; 2], square: f64) -> f64 {
 
 /// How many bytes the distances of `n` rows take, besides the distinct ones.
 pub(super) fn cost(n: usize, d: usize) -> u64 {
-    4 * (n as u64).pow(2) + (n * (8 * d + 128)) as u64
+    // Besides the triangle, the rows that a round makes before they are put in their place.
+    4 * (n as u64).pow(2) + (n * (8 * d + 128 + 8 * TOGETHER.min(n))) as u64
 }
 
 impl<F: Fn(Triple) -> f64 + Sync> Distances<F> {

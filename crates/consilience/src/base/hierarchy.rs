@@ -260,6 +260,22 @@ mod tests {
         }
     }
 
+    /// Rows of which the nearest is the one before: only the first two are each other's, so that hardly
+    /// anything merges at once and the chain does the work.
+    fn widening(n: usize, d: usize, seed: u64) {
+        let mut rng = Rng::new(seed, Stream::Data);
+        let places: Vec<f64> = (0..n).map(|i| 1.5f64.powi(i as i32) + 0.1 * rng.unit()).collect();
+        let order = rng.permutation(n);
+        let place = |i: usize| places[order[i] as usize];
+        let data = Matrix::from_fn(n, d, |i, f| if f == 0 { place(i) } else { 0.0 });
+        BY_CHAIN.into_iter().for_each(|linkage| assert_greedy(linkage, &data));
+    }
+
+    #[test]
+    fn rows_of_merged_clusters_are_left_out_in_time() {
+        widening(100, MAX_COLUMNS + 1, 0);
+    }
+
     proptest! {
         #[test]
         fn the_chain_is_the_greedy_tree(n in 1usize..26, few in 1usize..4, many: bool, seed: u64) {
@@ -272,16 +288,9 @@ mod tests {
             }
         }
 
-        /// The nearest of each is the one before it: only the first two are each other's, so that hardly
-        /// anything merges at once and the chain does the work.
         #[test]
         fn so_it_is_where_few_merge_at_once(n in 20usize..40, many: bool, seed: u64) {
-            let d = if many { MAX_COLUMNS + 1 } else { 1 };
-            let mut rng = Rng::new(seed, Stream::Data);
-            let places: Vec<f64> = (0..n).map(|i| 1.5f64.powi(i as i32) + 0.1 * rng.unit()).collect();
-            let order = rng.permutation(n);
-            let data = Matrix::from_fn(n, d, |i, f| if f == 0 { places[order[i] as usize] } else { 0.0 });
-            BY_CHAIN.into_iter().for_each(|linkage| assert_greedy(linkage, &data));
+            widening(n, if many { MAX_COLUMNS + 1 } else { 1 }, seed);
         }
 
         /// A row given twice is a row of weight two: heights are those of the plain definition.

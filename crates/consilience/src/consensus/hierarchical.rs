@@ -60,7 +60,7 @@ use crate::run::Run;
 /// What there is to know about hierarchical consensus with a null model.
 pub(super) static INFO: MethodInfo = MethodInfo {
     name: "hierarchical",
-    title: "a tree of clusters that are together more often than by chance; finds k, and whether there is any cluster",
+    title: "clusters of objects that are together more often than by chance, as a tree; finds k, and whether there are any",
     reference: "L. G. S. Jeub, O. Sporns, S. Fortunato. Multiresolution Consensus Clustering in Networks. \
                 Scientific Reports 8, 2018.",
     soft: OnSoft::Hardens,
@@ -72,7 +72,7 @@ pub(super) static INFO: MethodInfo = MethodInfo {
 };
 
 params! {
-    /// [Hierarchical consensus](self): a tree of clusters that are together more often than by chance.
+    /// [Hierarchical consensus](self): clusters of objects that are together more often than by chance.
     pub struct Hierarchical(k?): INFO {
         /// The chance at which two objects of one cluster are taken to be apart; the larger, the more clusters.
         alpha: f64 = 0.05, above(0.0).below(1.0);

@@ -21,7 +21,9 @@
 
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::Profiles;
+use crate::error::Result;
 use crate::judge::support::{Placement, Support};
+use crate::run::Run;
 
 /// A vote that says nothing, in votes.
 const SILENT: f64 = 1.0;
@@ -72,9 +74,19 @@ impl Confidence {
     /// # Cost
     ///
     /// As [`Support::choices`].
-    pub fn of_profiles(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
+    ///
+    /// # Errors
+    ///
+    /// If the run is cancelled.
+    pub fn of_profiles(
+        profiles: &Profiles,
+        labels: &[u32],
+        k: usize,
+        run: &Run,
+    ) -> Result<Vec<f64>> {
         let confidence = Confidence::new(profiles, labels, k);
-        Support::new(profiles, labels, k).choices().iter().map(|c| confidence.of(c)).collect()
+        let choices = run.install(|| Support::new(profiles, labels, k)).choices(run)?;
+        Ok(choices.iter().map(|choice| confidence.of(choice)).collect())
     }
 }
 
@@ -98,7 +110,6 @@ mod tests {
 
     use super::*;
     use crate::ensemble::{Ensemble, HardMember, NO_PROFILE};
-    use crate::run::Run;
     use crate::testing::{hard_ensemble, profiles};
 
     /// Ten members of two groups; one object has so many labels only.
@@ -113,20 +124,24 @@ mod tests {
         (profiles, labels)
     }
 
+    fn of(profiles: &Profiles, labels: &[u32], k: usize) -> Vec<f64> {
+        Confidence::of_profiles(profiles, labels, k, &Run::new(0).threads(1)).unwrap()
+    }
+
     #[test]
     fn silence_lowers_confidence_and_shows_in_coverage() {
         let mut before = 0.0;
         for votes in 1..=10 {
             let (profiles, labels) = with_one_of(votes);
             let own = profiles.map()[0] as usize;
-            let sure = Confidence::of_profiles(&profiles, &labels, 2)[own];
+            let sure = of(&profiles, &labels, 2)[own];
             assert!(sure > before, "{votes} votes: {sure}");
             assert!((coverage(&profiles)[own] - votes as f64 / 10.0).abs() < 1e-15);
             before = sure;
         }
         assert!(before > 0.97, "unanimous: {before}");
         let (profiles, labels) = with_one_of(1);
-        let sure = Confidence::of_profiles(&profiles, &labels, 2)[profiles.map()[0] as usize];
+        let sure = of(&profiles, &labels, 2)[profiles.map()[0] as usize];
         assert!(sure < 0.92, "one vote of ten: {sure}");
     }
 
@@ -136,7 +151,7 @@ mod tests {
         let halves = [0, 0, 0, 0, 1, 1, 2, 2];
         let profiles = profiles(&hard_ensemble(&[halves, halves, halves]));
         let labels: Vec<u32> = (0..profiles.len()).map(|s| u32::from(s > 0)).collect();
-        let sure = Confidence::of_profiles(&profiles, &labels, 2);
+        let sure = of(&profiles, &labels, 2);
         let support = Support::new(&profiles, &labels, 2);
         assert_eq!((support.choice(0).support, support.choice(1).support), (1.0, 1.0));
         assert!(sure[0] > sure[1] + 0.02, "{sure:?}");
@@ -146,7 +161,7 @@ mod tests {
     fn one_cluster_is_sure_only_if_members_see_one() {
         let sure = |member: [i64; 4]| {
             let profiles = profiles(&hard_ensemble(&[member; 10]));
-            Confidence::of_profiles(&profiles, &vec![0; profiles.len()], 1)[0]
+            of(&profiles, &vec![0; profiles.len()], 1)[0]
         };
         let (one, four) = (sure([0; 4]), sure([0, 1, 2, 3]));
         assert!(one > 0.9 && four < 0.65, "{one} {four}");
@@ -159,9 +174,9 @@ mod tests {
         let own = profiles.map()[2] as usize;
         let mut labels: Vec<u32> = vec![0; profiles.len()];
         labels[profiles.map()[3] as usize] = 1;
-        let with = Confidence::of_profiles(&profiles, &labels, 2)[own];
+        let with = of(&profiles, &labels, 2)[own];
         labels[own] = 1;
-        let against = Confidence::of_profiles(&profiles, &labels, 2)[own];
+        let against = of(&profiles, &labels, 2)[own];
         assert!(with > against + 0.1, "{with} {against}");
     }
 
@@ -185,7 +200,7 @@ mod tests {
                 let run = Run::new(0).threads(threads);
                 let profiles = Profiles::new(ensemble, &run).unwrap();
                 let labels: Vec<u32> = (0..profiles.len() as u32).map(|s| s % k).collect();
-                let sure = run.install(|| Confidence::of_profiles(&profiles, &labels, k as usize));
+                let sure = Confidence::of_profiles(&profiles, &labels, k as usize, &run).unwrap();
                 (profiles.map().to_vec(), sure)
             };
             let (map, of_weights) = sure(&light, 1);

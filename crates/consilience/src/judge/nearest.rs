@@ -145,7 +145,7 @@ impl<'a> Nearest<'a> {
         let known = self.known(&rows);
         let votes = Support::new(self.profiles, self.labels, self.k);
         let confidence = Confidence::new(self.profiles, self.labels, self.k);
-        let assign = |(row, known): (&Row, &Known)| {
+        let assign = |count: &mut _, (row, known): (&Row, &Known)| {
             run.check()?;
             let own = |s: u32| Some(self.labels[s as usize]).filter(|&label| label != NO_CLUSTER);
             let (cluster, profile) = match *known {
@@ -158,13 +158,14 @@ impl<'a> Nearest<'a> {
                 row.iter().for_each(|&(c, p)| visit(c as usize, p));
             };
             let own = cluster.unwrap_or(NO_CLUSTER);
-            let placed = votes.placed(entries, own, &mut vec![0.0; self.k]);
+            let placed = votes.placed(entries, own, count);
             let coverage = (placed.votes / self.profiles.n_members() as f64).min(1.0);
             let (support, confidence) = (placed.support, confidence.of(&placed));
             Ok(Assignment { cluster, profile, support, confidence, coverage })
         };
+        let rows = rows.par_iter().zip(&known);
         let found: Vec<Assignment> =
-            run.install(|| rows.par_iter().zip(&known).map(assign).collect::<Result<_>>())?;
+            run.install(|| rows.map_init(|| votes.room(), assign).collect::<Result<_>>())?;
         let of = |&row: &u32| found.get(row as usize).copied().unwrap_or(Assignment::NOTHING);
         Ok(of_object.iter().map(of).collect())
     }

@@ -96,7 +96,7 @@ impl Overview {
         run: &Run,
     ) -> Result<Self> {
         run.tick("explaining", 0, Some(4))?;
-        let choices = run.install(|| Support::new(profiles, labels, k).choices());
+        let choices = run.install(|| Support::new(profiles, labels, k)).choices(run)?;
         run.tick("explaining", 1, Some(4))?;
         let mut copies = vec![0; profiles.len()];
         let known = profiles.map().iter().filter(|&&s| s != NO_PROFILE);

@@ -57,6 +57,9 @@ fn frame(mut values: Vec<f64>) -> (f64, f64) {
     let Some(last) = values.len().checked_sub(1) else { return (0.0, 0.0) };
     let few = values.len() / FEW;
     let (low, high) = (values[few], values[last - few]);
+    if high <= low {
+        return (values[0], values[last]);
+    }
     let room = FAR * (high - low);
     (values[0].max(low - room), values[last].min(high + room))
 }

@@ -9,6 +9,8 @@ use rayon::prelude::*;
 
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::Profiles;
+use crate::error::Result;
+use crate::run::Run;
 
 /// The votes of the members' clusters for the clusters of a consensus.
 #[derive(Clone, Debug)]
@@ -56,6 +58,15 @@ impl Placement {
     pub fn is_safe(&self) -> bool {
         self.cluster != NO_CLUSTER && self.support >= 2.0 * self.second_support
     }
+}
+
+/// Room for counting the votes of one object.
+#[derive(Clone, Debug)]
+pub(super) struct Count {
+    /// For every consensus cluster; 0 between two objects.
+    votes: Vec<f64>,
+    /// Those that have votes, so that the others need not be looked at: there may be as many as objects.
+    voted_for: Vec<u32>,
 }
 
 /// The vote of one member on one profile.
@@ -114,46 +125,21 @@ impl<'a> Support<'a> {
         &self.shares[self.starts[cluster]..self.starts[cluster + 1]]
     }
 
-    /// The votes of an object with these clusters, counted through all members, for every consensus
-    /// cluster, averaged into `support`; the mean share of `cluster` that is with it; and how many votes
-    /// there are.
-    fn count_into(
-        &self,
-        entries: impl FnOnce(&mut dyn FnMut(usize, f64)),
-        cluster: u32,
-        support: &mut [f64],
-    ) -> (f64, f64) {
-        support.fill(0.0);
-        let (mut votes, mut together) = (0.0, 0.0);
-        entries(&mut |c, p| {
-            votes += p;
-            let places = self.starts[c]..self.starts[c + 1];
-            for (&(j, share), &within) in
-                self.shares[places.clone()].iter().zip(&self.returns[places])
-            {
-                support[j as usize] += p * share;
-                if j == cluster {
-                    together += p * within;
-                }
-            }
-        });
-        let mean = |sum: f64| if votes > 0.0 { sum / votes } else { 0.0 };
-        support.iter_mut().for_each(|x| *x = mean(*x));
-        (mean(together).min(1.0), votes)
-    }
-
-    /// The clusters of profile `s`, each with its share in it.
-    fn entries(&self, s: usize) -> impl FnOnce(&mut dyn FnMut(usize, f64)) {
-        move |visit| self.profiles.for_each_entry(s, |_, c, p| visit(c, p))
+    /// Room for [`placed`](Self::placed).
+    pub(super) fn room(&self) -> Count {
+        Count { votes: vec![0.0; self.k], voted_for: Vec::new() }
     }
 
     /// How profile `s` came to its cluster.
     pub fn choice(&self, s: usize) -> Placement {
-        self.choice_with(s, &mut vec![0.0; self.k])
+        self.choice_with(s, &mut self.room())
     }
 
-    fn choice_with(&self, s: usize, support: &mut [f64]) -> Placement {
-        self.placed(self.entries(s), self.labels[s], support)
+    fn choice_with(&self, s: usize, count: &mut Count) -> Placement {
+        let entries = |visit: &mut dyn FnMut(usize, f64)| {
+            self.profiles.for_each_entry(s, |_, c, p| visit(c, p))
+        };
+        self.placed(entries, self.labels[s], count)
     }
 
     /// How an object with these clusters, counted through all members, stands to `cluster`.
@@ -161,39 +147,70 @@ impl<'a> Support<'a> {
         &self,
         entries: impl FnOnce(&mut dyn FnMut(usize, f64)),
         cluster: u32,
-        support: &mut [f64],
+        count: &mut Count,
     ) -> Placement {
-        let (together, votes) = self.count_into(entries, cluster, support);
-        let mut choice = Placement {
-            cluster,
-            support: support.get(cluster as usize).copied().unwrap_or(0.0).min(1.0),
-            second: NO_CLUSTER,
-            second_support: 0.0,
-            together,
-            votes,
-        };
-        for (j, &x) in support.iter().enumerate() {
-            if j as u32 != cluster && x > choice.second_support {
-                (choice.second, choice.second_support) = (j as u32, x);
+        let (mut votes, mut own, mut together) = (0.0, 0.0, 0.0);
+        entries(&mut |c, p| {
+            votes += p;
+            let places = self.starts[c]..self.starts[c + 1];
+            for (&(j, share), &within) in
+                self.shares[places.clone()].iter().zip(&self.returns[places])
+            {
+                if j == cluster {
+                    own += p * share;
+                    together += p * within;
+                } else {
+                    let sum = &mut count.votes[j as usize];
+                    if *sum == 0.0 {
+                        count.voted_for.push(j);
+                    }
+                    *sum += p * share;
+                }
+            }
+        });
+        let mean = |sum: f64| if votes > 0.0 { sum / votes } else { 0.0 };
+        let (mut second, mut most) = (NO_CLUSTER, 0.0);
+        for j in count.voted_for.drain(..) {
+            let sum = std::mem::take(&mut count.votes[j as usize]);
+            if sum > most || (sum == most && j < second) {
+                (second, most) = (j, sum);
             }
         }
-        choice
+        Placement {
+            cluster,
+            support: mean(own).min(1.0),
+            second,
+            second_support: mean(most),
+            together: mean(together).min(1.0),
+            votes,
+        }
     }
 
-    /// How every profile came to its cluster. Time $O(u (r + k))$ where the members' clusters lie in
-    /// few clusters of the consensus.
-    pub fn choices(&self) -> Vec<Placement> {
-        let scratch = || vec![0.0; self.k];
-        (0..self.profiles.len())
-            .into_par_iter()
-            .map_init(scratch, |support, s| self.choice_with(s, support))
-            .collect()
+    /// How every profile came to its cluster. Time $O(u r)$ where the members' clusters lie in few clusters
+    /// of the consensus.
+    ///
+    /// # Errors
+    ///
+    /// If the run is cancelled.
+    pub fn choices(&self, run: &Run) -> Result<Vec<Placement>> {
+        let choice = |count: &mut Count, s: usize| {
+            run.check()?;
+            Ok(self.choice_with(s, count))
+        };
+        let profiles = (0..self.profiles.len()).into_par_iter();
+        run.install(|| profiles.map_init(|| self.room(), choice).collect())
     }
 
     /// The support of profile `s` for every consensus cluster.
     pub fn supports(&self, s: usize) -> Vec<f64> {
-        let mut support = vec![0.0; self.k];
-        self.count_into(self.entries(s), NO_CLUSTER, &mut support);
+        let (mut support, mut votes) = (vec![0.0; self.k], 0.0);
+        self.profiles.for_each_entry(s, |_, c, p| {
+            votes += p;
+            self.shares(c).iter().for_each(|&(j, share)| support[j as usize] += p * share);
+        });
+        if votes > 0.0 {
+            support.iter_mut().for_each(|x| *x /= votes);
+        }
         support
     }
 
@@ -264,7 +281,7 @@ mod tests {
             let labels: Vec<u32> = (0..profiles.len()).map(|s| (s % k) as u32).collect();
             let h = dense_incidence(&profiles);
             let support = Support::new(&profiles, &labels, k);
-            let choices = support.choices();
+            let choices = support.choices(&Run::new(0).threads(1)).unwrap();
             for s in 0..profiles.len() {
                 let mut expected = vec![0.0; k];
                 for c in 0..profiles.n_clusters() {

@@ -98,7 +98,11 @@ impl Said {
         if let Some(number) = about.number {
             let (k, clarity) = (number.k, number.clarity);
             let mut others = number.plausible();
-            let levels = number.levels.clone();
+            // Where no number is clear, a smaller one competes instead.
+            let levels = match clarity {
+                Clarity::Clear => number.levels.clone(),
+                _ => Vec::new(),
+            };
             others.retain(|other| *other != k && !levels.contains(other));
             return Said { k, clarity, others, levels, who: "the data" };
         }
@@ -185,7 +189,7 @@ impl Said {
             _ if self.k != k => String::new(),
             [] => String::new(),
             [one] => format!(" They lie in {one} larger groups, further apart still."),
-            [one, two, ..] => format!(
+            [.., one, two] => format!(
                 " They lie in {two} larger groups, and these in {one}, each further apart than within."
             ),
         };
@@ -306,9 +310,12 @@ fn safety(overview: &Overview) -> Sentence {
 fn confidence(overview: &Overview) -> Sentence {
     let mean = overview.confidence();
     let text = format!(
-        "About {} of the objects can be expected to be of the kind that prevails in their cluster: the mean \
+        "{} of the objects can be expected to be of the kind that prevails in their cluster: the mean \
          confidence, learnt from many tables whose classes are known.",
-        percent(mean)
+        match percent(mean) {
+            whole if whole.starts_with(|c: char| c.is_ascii_digit()) => format!("About {whole}"),
+            bound => capital(&bound),
+        }
     );
     let tone = match mean {
         c if c >= LIKELY => Tone::Good,
@@ -318,13 +325,21 @@ fn confidence(overview: &Overview) -> Sentence {
     Sentence { about: "Confidence".into(), tone, text }
 }
 
+/// With a capital at its beginning.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// Labels that are missing, if any are.
 fn silence(overview: &Overview) -> Option<Sentence> {
-    // A label in ten million may be lost in rounding.
+    // Memberships add up to 1 but for rounding.
     if overview.coverage > 1.0 - 1e-9 {
         return None;
     }
-    let mut text = format!("{} of the labels are missing.", percent(1.0 - overview.coverage));
+    let mut text =
+        format!("{} of the labels are missing.", capital(&percent(1.0 - overview.coverage)));
     let mut tone = Tone::Good;
     if overview.left_out > 0 {
         tone = Tone::Caution;
@@ -464,11 +479,14 @@ mod tests {
     #[test]
     fn larger_groups_are_told() {
         let overview = doubtful();
-        let nested = Number { levels: vec![2], ..number(overview.clusters.len(), Clarity::Clear) };
+        let k = overview.clusters.len();
+        let nested = Number { levels: vec![2, 3, 4], ..number(k, Clarity::Clear) };
         let told = said(&overview, None, Some(&nested));
-        assert_eq!(told[0].text, "Probably 2 clusters in 2 larger groups.");
+        assert_eq!(told[0].text, format!("Probably {k} clusters in 4 larger groups."));
         let why = &about(&told, "Number of clusters").text;
-        assert!(why.ends_with("They lie in 2 larger groups, further apart still."), "{why}");
+        assert!(why.contains("They lie in 4 larger groups, and these in 3"), "{why}");
+        let unclear = Number { clarity: Clarity::Unclear, ..nested.clone() };
+        assert!(!said(&overview, None, Some(&unclear))[0].text.contains("larger"));
         let others = Number { k: 5, ..nested };
         assert!(
             !about(&said(&overview, None, Some(&others)), "Number of clusters")

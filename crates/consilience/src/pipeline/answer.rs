@@ -46,8 +46,7 @@ pub struct Answer {
     pub clusters: Vec<Vec<String>>,
     /// What the method found.
     pub consensus: Consensus,
-    /// How sure the label of every profile is; empty where equal objects were parted: then it depends on
-    /// the part, and [`partition`](Self::partition) has it.
+    /// How sure the label of every profile of the [`partition`](Self::partition) is.
     pub(super) confidence: Vec<f64>,
     /// The number of every cluster.
     pub numbers: Vec<u32>,
@@ -97,10 +96,6 @@ impl Answer {
         let labels = (0..profiles.n_objects()).filter_map(|i| consensus.object_label(&profiles, i));
         labels.for_each(|label| sizes[label as usize] += 1);
         let numbers: Vec<u32> = (0..consensus.k as u32).collect();
-        let confidence = match &consensus.parted {
-            Some(_) => Vec::new(),
-            None => Confidence::of_profiles(&profiles, &consensus.labels, consensus.k),
-        };
         Answer {
             choice,
             settings,
@@ -110,7 +105,7 @@ impl Answer {
             profiles,
             clusters: Vec::new(),
             consensus,
-            confidence,
+            confidence: Vec::new(),
             names: numbers.iter().map(u32::to_string).collect(),
             numbers,
             sizes,
@@ -123,6 +118,15 @@ impl Answer {
             reused: 0,
             seconds: Seconds::default(),
         }
+    }
+
+    /// The same, and how sure every label is.
+    pub(super) fn weighed(mut self, run: &Run) -> Result<Self> {
+        let partition = self.partition();
+        let (profiles, labels) = (&partition.profiles, &partition.labels);
+        let confidence = Confidence::of_profiles(profiles, labels, self.consensus.k, run)?;
+        self.confidence = confidence;
+        Ok(self)
     }
 
     /// The weights of the objects.
@@ -156,18 +160,14 @@ impl Answer {
     /// The consensus as it is judged and shown.
     pub fn partition(&self) -> Partition<'_> {
         let consensus = &self.consensus;
-        let (profiles, labels, confidence) = match &consensus.parted {
+        let (profiles, labels) = match &consensus.parted {
             Some(labels) => {
                 let parted = self.profiles.parted(labels, self.weights());
-                let sure = Confidence::of_profiles(&parted.profiles, &parted.labels, consensus.k);
-                (Cow::Owned(parted.profiles), Cow::Owned(parted.labels), Cow::Owned(sure))
+                (Cow::Owned(parted.profiles), Cow::Owned(parted.labels))
             }
-            None => (
-                Cow::Borrowed(&self.profiles),
-                Cow::Borrowed(consensus.labels.as_slice()),
-                Cow::Borrowed(self.confidence.as_slice()),
-            ),
+            None => (Cow::Borrowed(&self.profiles), Cow::Borrowed(consensus.labels.as_slice())),
         };
+        let confidence = self.confidence.as_slice().into();
         let (numbers, names) = (self.numbers.as_slice().into(), self.names.as_slice().into());
         Partition { profiles, labels, confidence, numbers, names }
     }

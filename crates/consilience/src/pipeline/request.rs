@@ -298,7 +298,7 @@ impl Checked {
         let consensus = combine_from(&narrowed.profiles, method.as_ref(), start, run)?;
         let anmi = run.install(|| consensus.anmi(&narrowed.profiles, narrowed.weights()));
         let seconds = clock.elapsed().as_secs_f64();
-        Ok(self.answered(choice, narrowed, (consensus, anmi), seconds, run))
+        self.answered(choice, narrowed, (consensus, anmi), seconds, run)
     }
 
     /// Runs several methods; the answer is that of the one that leads.
@@ -324,7 +324,7 @@ impl Checked {
         let (reason, asked) = (Some(reason), self.clusters.exactly());
         let choice = Choice { info: best.info, reason, asked, k: Some(k), number, criteria };
         let narrowed = pool.narrowed(best.info, keep, run)?;
-        let answer = self.answered(choice, narrowed, (best.consensus, best.anmi), seconds, run);
+        let answer = self.answered(choice, narrowed, (best.consensus, best.anmi), seconds, run)?;
         Ok(Answer { board: Some(board), ..answer })
     }
 
@@ -335,13 +335,13 @@ impl Checked {
         (consensus, anmi): (Consensus, f64),
         seconds: f64,
         run: &Run,
-    ) -> Answer {
+    ) -> Result<Answer> {
         let Narrowed { profiles, clusters, ensemble, weights, members, seconds: compress } =
             narrowed;
         let seconds = Seconds { generate: 0.0, compress, consensus: seconds };
         let settings = self.settings.clone();
-        let base = run.install(|| Answer::new(choice, settings, profiles, consensus, anmi));
-        Answer { ensemble, weights, clusters, members, seconds, ..base }
+        let base = Answer::new(choice, settings, profiles, consensus, anmi);
+        Answer { ensemble, weights, clusters, members, seconds, ..base }.weighed(run)
     }
 }
 
