@@ -285,7 +285,7 @@ class ConsensusResult:
         >>> import consilience as co
         >>> result = co.consensus([[0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1]])
         >>> print(result.explain(2))
-        cluster 0, confidence 0.778, margin 0.556 over cluster 1
+        cluster 0, confidence 0.875, margin 0.556 over cluster 1
           0: cluster 0, 100% of it in 0
           1: cluster 0, 100% of it in 0
           2: cluster 1, 67% of it in 1
