@@ -172,7 +172,7 @@ def test_frames_and_notebooks(monkeypatch) -> None:
     result = fitted("scec")
     frame = result.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert list(frame)[:3] == ["cluster", "confidence", "membership_0"]
+    assert list(frame)[:4] == ["cluster", "confidence", "coverage", "membership_0"]
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     assert isinstance(result.to_frame(), pl.DataFrame)
     html = result._repr_html_()
