@@ -137,7 +137,7 @@ impl<'a> Support<'a> {
 
     fn choice_with(&self, s: usize, count: &mut Count) -> Placement {
         let entries = |visit: &mut dyn FnMut(usize, f64)| {
-            self.profiles.for_each_entry(s, |_, c, p| visit(c, p))
+            self.profiles.for_each_entry(s, |_, c, p| visit(c, p));
         };
         self.placed(entries, self.labels[s], count)
     }
