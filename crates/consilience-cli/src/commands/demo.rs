@@ -80,7 +80,7 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     if session.json {
         return output::json(&done.told(dir, 0.0, &session)?);
     }
-    let members = making::summary(&job.recipe, data.features.nrows(), done.seats(), false);
+    let members = making::summary(&job.recipe, done.base_k(), done.seats(), false);
     output::text(&shown(info.title, &members, &done, dir, options)?)
 }
 

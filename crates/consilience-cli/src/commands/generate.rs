@@ -64,6 +64,11 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
             "warnings": session.progress.warnings(),
         }));
     }
-    output::note(&making::summary(&recipe, n, &seats, table.values.is_sparse()));
+    output::note(&making::summary(
+        &recipe,
+        recipe.generator.base_k(n),
+        &seats,
+        table.values.is_sparse(),
+    ));
     Ok(())
 }

@@ -67,11 +67,15 @@ pub(super) fn recipe(args: &EnsembleArgs, k: Option<usize>) -> anyhow::Result<Re
     Ok(Recipe { generator, scaling: args.scale().parse()? })
 }
 
-/// What is told of members of `n` objects in words, and of the `seats` of a committee; the zeros of a
-/// `sparse` table are not shifted.
-pub(super) fn summary(recipe: &Recipe, n: usize, seats: &[Seat], sparse: bool) -> String {
+/// What is told in words of members with so many clusters each, and of the `seats` of a committee; the zeros
+/// of a `sparse` table are not shifted.
+pub(super) fn summary(
+    recipe: &Recipe,
+    (low, high): (usize, usize),
+    seats: &[Seat],
+    sparse: bool,
+) -> String {
     let generator = &recipe.generator;
-    let (low, high) = generator.base_k(n);
     let k = if low == high {
         format!("{} each", counted(low, "cluster"))
     } else {

@@ -64,7 +64,10 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let features = counted(table.columns.len(), "feature");
     let mut lines = vec![
         ("data", format!("{}, {features} ({})", counted(n, "object"), table.file)),
-        ("ensemble", making::summary(&job.recipe, n, done.seats(), table.values.is_sparse())),
+        (
+            "ensemble",
+            making::summary(&job.recipe, done.base_k(), done.seats(), table.values.is_sparse()),
+        ),
     ];
     lines.extend(done.resumed().map(|resumed| ("", resumed)));
     lines.push(("consensus", asked::summary(&done.answer)));

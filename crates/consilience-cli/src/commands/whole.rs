@@ -194,6 +194,11 @@ impl Done {
         self.answer.members.made.as_ref().map_or(&[], |made| &made.seats)
     }
 
+    /// The smallest and largest number of clusters that members were made with.
+    pub(super) fn base_k(&self) -> (usize, usize) {
+        self.answer.members.made.as_ref().and_then(|made| made.base_k).expect("they were made here")
+    }
+
     /// What is printed as JSON; `read` seconds were spent on reading.
     pub(super) fn told(&self, dir: &Path, read: f64, session: &Session) -> anyhow::Result<Value> {
         let answer = &self.answer;

@@ -11,6 +11,8 @@ use crate::words::{count, counted, listed, percent};
 /// The share of safe objects from which on a consensus is sound, and below which it is weak.
 const SOUND: f64 = 0.9;
 const WEAK: f64 = 0.7;
+/// Agreements closer than this are as good as equal.
+const CLOSE: f64 = 0.02;
 /// The mean confidence from which on a consensus is sound, and below which it is weak.
 const LIKELY: f64 = 0.85;
 const DOUBTED: f64 = 0.6;
@@ -70,7 +72,7 @@ pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sen
         checks.extend(quality(overview));
         checks.extend(sizes(overview, about));
         checks.push(safety(overview));
-        checks.push(confidence(overview));
+        checks.push(confidence(overview, number.clarity));
         checks.push(border(overview, about));
         checks.extend(dissent(overview, about));
     }
@@ -89,6 +91,8 @@ struct Said {
     others: Vec<usize>,
     /// Numbers of larger groups that the clusters lie in.
     levels: Vec<usize>,
+    /// Whether several tests of the clusterings all say this number.
+    tests_agree: bool,
     /// Who says so.
     who: &'static str,
 }
@@ -104,15 +108,17 @@ impl Said {
                 _ => Vec::new(),
             };
             others.retain(|other| *other != k && !levels.contains(other));
-            return Said { k, clarity, others, levels, who: "the data" };
+            return Said { k, clarity, others, levels, tests_agree: false, who: "the data" };
         }
         let criteria = &overview.criteria;
         let (k, clarity) = (criteria.recommended, criteria.clarity);
+        let tests = || criteria.rules.iter().filter(|rule| rule.decides);
         Said {
             k,
             clarity,
             others: criteria.runner_up.into_iter().collect(),
             levels: Vec::new(),
+            tests_agree: tests().count() > 1 && tests().all(|test| test.k == k),
             who: "the clusterings",
         }
     }
@@ -156,6 +162,10 @@ impl Said {
         } else if self.clarity == Clarity::Clear {
             let origin = if about.asked.is_some() { "asked for" } else { "found" };
             (Tone::Caution, format!("{start} {origin}; {who} speak for {}", self.k))
+        } else if self.tests_agree && self.k == k {
+            let asked = if about.asked.is_some() { ", as asked for" } else { "" };
+            let tell = "whether there are clusters at all, clusterings alone do not tell";
+            (Tone::Caution, format!("{start}{asked}: all tests agree, but {tell}"))
         } else if about.asked.is_some() {
             (Tone::Caution, format!("{start} as asked for; {who} give no clear number"))
         } else {
@@ -240,13 +250,14 @@ fn quality(overview: &Overview) -> Option<Sentence> {
     let pairs = (0..r).flat_map(|g| (0..g).map(move |h| (g, h)));
     let mutual = mean(&mut pairs.map(|pair| members.pairs[pair]))?;
     let ours = mean(&mut members.consensus.iter().copied())?;
-    let (tone, says) = if ours >= mutual {
-        (Tone::Good, "The consensus stands for its clusterings: it agrees")
+    let (tone, says) = if ours >= mutual - CLOSE {
+        (Tone::Good, "stands for its clusterings")
     } else {
-        (Tone::Weak, "The consensus is worse than its clusterings: it agrees")
+        (Tone::Caution, "tells less than its clusterings, or is much coarser than they are")
     };
     let text = format!(
-        "{says} with them by {ours:.2} on average, they with each other by {mutual:.2} (NMI)."
+        "The consensus {says}: it agrees with them by {ours:.2} on average, they with each other by \
+         {mutual:.2} (NMI)."
     );
     Some(Sentence { about: "Quality".into(), tone, text })
 }
@@ -307,7 +318,7 @@ fn safety(overview: &Overview) -> Sentence {
 }
 
 /// How many objects are to be expected with their like.
-fn confidence(overview: &Overview) -> Sentence {
+fn confidence(overview: &Overview, clarity: Clarity) -> Sentence {
     let mean = overview.confidence();
     let text = format!(
         "{} of the objects can be expected to be of the kind that prevails in their cluster: the mean \
@@ -318,7 +329,8 @@ fn confidence(overview: &Overview) -> Sentence {
         }
     );
     let tone = match mean {
-        c if c >= LIKELY => Tone::Good,
+        // Without clusters there is no kind to be of.
+        c if c >= LIKELY && clarity != Clarity::None => Tone::Good,
         c if c >= DOUBTED => Tone::Caution,
         _ => Tone::Weak,
     };
@@ -583,7 +595,7 @@ mod tests {
         overview.members.consensus.fill(0.1);
         overview.members.pairs.as_mut_slice().fill(0.4);
         let said = said(&overview, None, None);
-        assert_eq!(about(&said, "Quality").tone, Tone::Weak);
+        assert_eq!(about(&said, "Quality").tone, Tone::Caution);
     }
 
     #[test]

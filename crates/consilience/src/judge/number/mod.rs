@@ -60,6 +60,9 @@ const SHALLOW: f64 = 0.03;
 /// Deeper than the references' deepest gap by this factor there are clusters; less deep there are none.
 const CLUSTERS: f64 = 1.15;
 const NONE: f64 = 0.85;
+/// Deeper than this by the same factor, gaps tell of clusters even if different kinds of clusterers do not agree on them,
+/// as on clusters that few kinds can see.
+const DEEP: f64 = 2.0;
 /// Standard deviations above the references from which on agreement forbids to say that there are none.
 const AGREED: f64 = 2.3;
 /// Scores from which on a number has weak, moderate and strong support.
@@ -230,7 +233,9 @@ impl Number {
             [best, next, ..] => next.score <= CLEARLY * best.score,
             _ => true,
         };
-        let supported = ranked.first().is_some_and(|best| best.strength >= Strength::Moderate);
+        let supported = ranked.first().is_some_and(|best| {
+            best.strength >= Strength::Moderate && (depth > DEEP || best.agreement > best.reference)
+        });
         let (k, clarity) = match ranked.first() {
             _ if none => (1, Clarity::None),
             Some(best) if depth > CLUSTERS && supported && stands_out => (best.k, Clarity::Clear),
@@ -390,6 +395,8 @@ mod tests {
         let three = of(&[2.0, 1.8, 0.4, 0.3]);
         assert_eq!((three.k, three.clarity), (3, Clarity::Clear));
         assert_eq!(three.plausible(), [3]);
+        let shallow = of(&[0.7, 0.1]);
+        assert_eq!((shallow.k, shallow.clarity), (2, Clarity::Unclear), "no kinds agree on it");
         assert_eq!(of(&[0.3, 0.2]).clarity, Clarity::None);
         assert_eq!(of(&[0.5, 0.2]).clarity, Clarity::Unclear);
         assert_eq!(of(&[]).k, 1);
