@@ -62,7 +62,7 @@ impl Saved {
             consensus.clusters.iter().map(|number| number.map_or(NO_CLUSTER, place)).collect();
         // A balanced cut may have parted equal objects.
         let Parted { profiles, labels, .. } = profiles.parted(&places, ensemble.weights());
-        // That of the table, unless it is of a time when confidence was something else.
+        // Not read from the table: results saved by earlier versions hold the members' support there.
         let confidence = Confidence::of_profiles(&profiles, &labels, numbers.len(), run)?;
         let known = record.consensus.aligned.as_ref().map(|aligned| aligned.clusters.by_number());
         let known = known.unwrap_or_default();

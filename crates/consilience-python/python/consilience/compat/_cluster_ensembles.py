@@ -56,7 +56,7 @@ def cluster_ensembles(
     if not wanted:
         known = ", ".join([*solvers, "all"]) if solvers else "none in this version"
         raise ValueError(f"there is no solver {solver!r}; there are {known}")
-    # Minus one is a label like any other there.
+    # There -1 is an ordinary label.
     members = builder(list(table), missing=None).finish()
     if nclass is None:
         nclass = max(len(members.clusters(i)) for i in range(len(members)))
