@@ -64,6 +64,9 @@ const CLUSTERS_PER_PAIR: usize = 16;
 /// Numbers that stay in the nearest cache but one.
 const NUMBERS: usize = 1 << 15;
 
+/// Numbers that fit into a page of memory.
+const NUMBERS_OF_A_PAGE: usize = 512;
+
 /// Points that are handled together at least, however many coordinates they have.
 const LEAST_TOGETHER: usize = 64;
 
@@ -127,6 +130,8 @@ impl<F: Fn(Triple) -> f64 + Sync> Distances<F> {
         let points = &distinct.values;
         let columns = Matrix::from_fn(points.ncols(), u, |f, i| points[(i, f)]);
         let mut values = vec![0.0; start(u)];
+        // New pages cost several threads that ask for them at once four times what they cost one.
+        values.iter_mut().step_by(NUMBERS_OF_A_PAGE).for_each(|first| *first = -0.0);
         let mut near = Nearest::of(u);
         in_rows(&mut values, 0..u, &mut near, |first, rows| {
             // Who looks for the nearest next is told that it is over.
