@@ -48,37 +48,21 @@ pub struct ElementCentric {
 impl ElementCentric {
     /// Those of the members of `profiles`.
     pub fn of(profiles: &Profiles) -> Self {
-        let (r, k) = (profiles.n_members(), profiles.n_clusters());
-        let mut gram = profiles.gram(profiles.weights());
-        let clusters = |p: usize| profiles.members()[p].clusters.clone();
-        // The size of every cluster among the objects that each member labels.
-        let size = Matrix::from_fn(k, r, |a, q| clusters(q).map(|b| gram[(a, b)]).sum());
-        let member: Vec<usize> =
-            (0..r).flat_map(|p| std::iter::repeat_n(p, clusters(p).len())).collect();
-        let share = |a: usize, b: usize, overlap: f64| {
-            let largest = size[(a, member[b])].max(size[(b, member[a])]);
-            if largest > 0.0 { overlap / largest } else { 0.0 }
-        };
-        let of_pair = |p: usize, q: usize| {
-            let pairs = clusters(p).flat_map(|a| clusters(q).map(move |b| (a, b)));
-            let (sum, all) = pairs.fold((0.0, 0.0), |(sum, all), (a, b)| {
-                (sum + gram[(a, b)] * share(a, b, gram[(a, b)]), all + gram[(a, b)])
-            });
-            if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 }
-        };
-        let row = |p: usize| -> Vec<f64> { (0..=p).map(|q| of_pair(p, q)).collect() };
-        let rows: Vec<Vec<f64>> = (0..r).into_par_iter().map(row).collect();
+        let r = profiles.n_members();
+        let mut shares = profiles.gram_above(profiles.weights());
+        let sizes = sizes(profiles, &shares);
         // Every profile asks for all its pairs: shares are written down once, in place of the overlaps.
-        gram.as_mut_slice().par_chunks_mut(k.max(1)).enumerate().for_each(|(a, row)| {
-            row.iter_mut().enumerate().for_each(|(b, x)| *x = share(a, b, *x));
-        });
-        let consistency = (0..profiles.len()).into_par_iter().map(|s| {
-            let mut entries: Vec<(usize, usize, f64)> = Vec::new();
+        let blocks = profiles.rows_of_members(&mut shares).into_par_iter().enumerate();
+        let of_member = |(p, block)| shares_of(profiles, p, &sizes, block);
+        let similarity: Vec<Vec<f64>> = blocks.with_max_len(1).map(of_member).collect();
+        let consistency = (0..profiles.len()).into_par_iter().map_init(Vec::new, |entries, s| {
+            entries.clear();
             profiles.for_each_entry(s, |p, a, h| entries.push((p, a, h)));
             let (mut sum, mut pairs) = (0.0, 0.0);
             for (i, &(p, a, h)) in entries.iter().enumerate() {
-                for &(_, b, g) in entries[..i].iter().filter(|other| other.0 != p) {
-                    sum += h * g * gram[(a, b)];
+                let shares = shares.row(a);
+                for &(_, b, g) in entries[i + 1..].iter().filter(|other| other.0 != p) {
+                    sum += h * g * shares[b];
                     pairs += h * g;
                 }
             }
@@ -86,7 +70,7 @@ impl ElementCentric {
         });
         ElementCentric {
             consistency: consistency.collect(),
-            similarity: Matrix::from_fn(r, r, |p, q| rows[p.max(q)][p.min(q)]),
+            similarity: Matrix::from_fn(r, r, |p, q| similarity[p.min(q)][p.abs_diff(q)]),
         }
     }
 
@@ -95,6 +79,45 @@ impl ElementCentric {
         let r = self.similarity.nrows() as f64;
         r * r / self.similarity.as_slice().iter().sum::<f64>()
     }
+}
+
+/// The size of every cluster (column) among the objects that each member (row) labels, from overlaps of
+/// members with themselves and later ones.
+fn sizes(profiles: &Profiles, overlaps: &Matrix) -> Matrix {
+    let mut sizes = Matrix::zeros(profiles.n_members(), profiles.n_clusters());
+    for (p, own) in profiles.members().iter().enumerate() {
+        for a in own.clusters.clone() {
+            let row = overlaps.row(a);
+            for (q, other) in profiles.members().iter().enumerate().skip(p) {
+                sizes[(q, a)] = row[other.clusters.clone()].iter().sum();
+            }
+            let later = own.clusters.end..;
+            let sums = sizes.row_mut(p)[later.clone()].iter_mut();
+            sums.zip(&row[later]).for_each(|(sum, x)| *sum += x);
+        }
+    }
+    sizes
+}
+
+/// Similarities of member `p` and all from it on; `block`, the overlaps of its clusters with theirs, become
+/// shares of the larger of two clusters.
+fn shares_of(profiles: &Profiles, p: usize, sizes: &Matrix, block: &mut [f64]) -> Vec<f64> {
+    let (members, k) = (profiles.members(), profiles.n_clusters());
+    let mut sums = vec![(0.0, 0.0); members.len() - p];
+    for (a, row) in members[p].clusters.clone().zip(block.chunks_exact_mut(k)) {
+        for ((q, member), (sum, all)) in (p..).zip(&members[p..]).zip(&mut sums) {
+            let size = sizes[(q, a)];
+            let others = &sizes.row(p)[member.clusters.clone()];
+            for (x, &other) in row[member.clusters.clone()].iter_mut().zip(others) {
+                let (overlap, largest) = (*x, size.max(other));
+                *x = if largest > 0.0 { overlap / largest } else { 0.0 };
+                *sum += overlap * *x;
+            }
+            *all += size;
+        }
+    }
+    let mean = |(sum, all): (f64, f64)| if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 };
+    sums.into_iter().map(mean).collect()
 }
 
 #[cfg(test)]

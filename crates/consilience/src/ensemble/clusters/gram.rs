@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::ensemble::labels::{Code, with_codes};
-use crate::ensemble::profiles::Profiles;
 use crate::ensemble::profiles::tally::tally;
+use crate::ensemble::profiles::{ProfileMember, Profiles};
 use crate::error::Result;
 use crate::linalg::{Matrix, symmetric_trajectory_cosines};
 use crate::run::Run;
@@ -19,20 +19,34 @@ impl Profiles {
     ///
     /// If `scale` does not have one number per profile.
     pub(crate) fn gram(&self, scale: &[f64]) -> Matrix {
+        /// Rows and columns that are copied together: in both places they stay in the cache.
+        const TILE: usize = 32;
+        let mut gram = self.gram_above(scale);
+        let k = gram.nrows();
+        for first in (0..k).step_by(TILE) {
+            for a in first..k {
+                for b in first..(first + TILE).min(a) {
+                    gram[(a, b)] = gram[(b, a)];
+                }
+            }
+        }
+        gram
+    }
+
+    /// The [Gram matrix](Self::gram) of every member with itself and all later ones, otherwise 0.
+    ///
+    /// # Panics
+    ///
+    /// If `scale` does not have one number per profile.
+    pub(crate) fn gram_above(&self, scale: &[f64]) -> Matrix {
         assert_eq!(scale.len(), self.len(), "one scale per profile");
         let k = self.n_clusters();
         let mut gram = Matrix::zeros(k, k);
         // The rows of one member's clusters are a task: nothing needs to be added up afterwards, and
         // the part of the matrix that is written at random stays small. Only entries on and right
         // of the diagonal are computed.
-        let mut rest = gram.as_mut_slice();
-        let mut blocks = Vec::with_capacity(self.n_members());
-        for member in self.members() {
-            let (block, others) = rest.split_at_mut(member.n_clusters() * k);
-            blocks.push(block);
-            rest = others;
-        }
-        blocks.into_par_iter().enumerate().with_max_len(1).for_each(|(h, block)| {
+        let blocks = self.rows_of_members(&mut gram).into_par_iter().enumerate();
+        blocks.with_max_len(1).for_each(|(h, block)| {
             if self.is_hard() {
                 let first = self.first_clusters();
                 with_codes!(self.codes(), codes => hard_gram(codes, first, h, scale, block, k));
@@ -47,22 +61,28 @@ impl Profiles {
                         entries.push((cluster, p));
                     }
                 });
-                for (i, &(a, p)) in
-                    entries.iter().enumerate().take_while(|(_, e)| own.contains(&e.0))
-                {
+                for &(a, p) in entries.iter().take_while(|(a, _)| own.contains(a)) {
                     let sums = &mut block[(a - own.start) * k..][..k];
-                    for &(b, q) in &entries[i..] {
+                    for &(b, q) in &entries {
                         sums[b] += scale[s] * p * q;
                     }
                 }
             }
         });
-        for a in 1..k {
-            for b in 0..a {
-                gram[(a, b)] = gram[(b, a)];
-            }
-        }
         gram
+    }
+
+    /// The rows of a matrix of clusters, by member.
+    pub(crate) fn rows_of_members<'a>(&self, clusters: &'a mut Matrix) -> Vec<&'a mut [f64]> {
+        let columns = clusters.ncols();
+        let mut rest = clusters.as_mut_slice();
+        let block = |member: &ProfileMember| {
+            let (block, others) =
+                std::mem::take(&mut rest).split_at_mut(member.n_clusters() * columns);
+            rest = others;
+            block
+        };
+        self.members().iter().map(block).collect()
     }
 
     /// $\Gamma_{st} = \lVert H_s^T W H_t \rVert^2$, $r \times r$, from the [Gram matrix](Self::gram)
