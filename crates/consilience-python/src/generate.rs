@@ -9,6 +9,7 @@ use consilience::generate::{
     BaseK, Committee, Features, Fitted, GenerateParams, KnownRows, Model, NO_CLUSTER, Scheme, base,
     scheme,
 };
+use consilience::pipeline::warn_of_columns;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -76,6 +77,18 @@ pub(crate) fn generate(
     let seats = seats.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let models = Models { models: made.models, soft: recipe.soft, seats };
     Ok((PyEnsemble::new(made.ensemble), models))
+}
+
+/// What looks wrong with the columns of a table of features.
+#[pyfunction]
+pub(crate) fn doubts_of_features(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    names: Vec<String>,
+    circumstances: Circumstances,
+) -> PyResult<Vec<String>> {
+    let table = given::Features::new(x)?;
+    Ok(compute(py, &circumstances, |run| warn_of_columns(table.data(), &names, run))?.1)
 }
 
 /// An embedding as it is pickled: representatives, centres of their groups, neighbours, kernel width,

@@ -45,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(consensus::methods, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::number, module)?)?;
     module.add_function(wrap_pyfunction!(data::data_set, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::doubts_of_features, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::agreement, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::anmi, module)?)?;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -167,6 +168,24 @@ def test_identifiers_among_clusterings_are_warned_of() -> None:
         co.consensus(frame, n_clusters=3)
     with pytest.warns(UserWarning, match="label of its own in `cell`"):
         co.LabelConsensus(n_clusters=2).fit(frame)
+
+
+def test_columns_that_are_no_features_are_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["width", "depth"])
+    X["nr"] = rng.permutation(60) + 100
+    X["species"] = np.arange(60) % 3
+    X["again"] = X["width"]
+    for use in (co.generate, co.ConsensusClustering(2, base="kmeans", random_state=0).fit):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            use(X)
+        texts = [str(warning.message) for warning in told]
+        assert len(texts) == 3 and all(warning.filename == __file__ for warning in told), texts
+        for text, start in zip(texts, ("`nr` counts", "`species` may", "`width`, `again` are"), strict=True):
+            assert text.startswith(start), text
+    with pytest.warns(UserWarning, match=r"`X\[:, 2\]` counts the rows"):
+        co.generate(X.to_numpy()[:, :3])
 
 
 def test_tables_as_they_should_be_are_not_warned_of(recwarn: pytest.WarningsRecorder) -> None:

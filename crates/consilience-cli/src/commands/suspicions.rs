@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use consilience::pipeline::may_be_classes;
 use consilience_io::{InputError, RawColumn, RawTable, rounding};
 use serde_json::{Value, json};
 
@@ -294,6 +295,13 @@ fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
         let fix = format!("give --id '{0}', or --drop '{0}'", named(name));
         return Some(Finding::new("id-as-feature", table, problem, fix));
     }
+    if let Some((low, high)) = whole(column)
+        && may_be_classes(name, (high - low) as f64 + 1.0)
+    {
+        let problem = format!("column {} may hold known classes", quoted(column));
+        let fix = format!("give --truth '{0}' to score by it, or --drop '{0}'", named(name));
+        return Some(Finding::new("class-as-feature", table, problem, fix));
+    }
     if let Some((token, times)) = placeholder(column) {
         return Some(Finding::new(
             "placeholder",
@@ -354,19 +362,22 @@ fn no_numbers(table: &RawTable, column: &RawColumn) -> Option<Finding> {
     ))
 }
 
-/// Whether a column is 0, 1, 2, ... or 1, 2, 3, ..., or whole numbers that all differ under a name that
-/// identifiers have.
+/// The least and the largest of a column of whole numbers.
+fn whole(column: &RawColumn) -> Option<(i128, i128)> {
+    let numbers = column.values.iter().map(|value| value.parse::<i64>().ok().map(i128::from));
+    let numbers = numbers.collect::<Option<Vec<i128>>>()?;
+    Some((*numbers.iter().min()?, *numbers.iter().max()?))
+}
+
+/// Whether a column has the whole numbers from one to another, each once, in any order; a few must begin
+/// with 0 or 1. Or whole numbers that all differ under a name that identifiers have.
 fn is_counter(column: &RawColumn) -> bool {
-    if !is_distinct(column) || column.cells.len() < 5 {
-        return false;
-    }
-    let Some(numbers) =
-        column.values.iter().map(|value| value.parse::<i64>().ok()).collect::<Option<Vec<i64>>>()
-    else {
+    let n = column.cells.len();
+    let Some((low, high)) = whole(column).filter(|_| is_distinct(column) && n >= 5) else {
         return false;
     };
-    let consecutive = numbers.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
-    (consecutive && (0..=1).contains(&numbers[0])) || is_id_name(&column.name)
+    let begins = n >= 10 || (0..=1).contains(&low);
+    (begins && high - low == n as i128 - 1) || is_id_name(&column.name)
 }
 
 /// A value such as -999 or 9999 that stands in several rows and far outside of all others.

@@ -84,6 +84,13 @@ fn planted_mistakes_are_found() {
     let cases: Vec<(&str, Vec<String>, &[&str])> = vec![
         ("transposed", vec![transposed(&plants(nothing))], &[]),
         ("id-as-feature", vec![plants(column(1, |i| i.to_string()))], id),
+        // In any order and from any number on.
+        ("id-as-feature", vec![plants(column(1, |i| (1000 - i).to_string()))], id),
+        (
+            "class-as-feature",
+            vec![table("width,Species", 30, |i| format!("{}.5,{}", (i * i) % 17, i % 3))],
+            &[],
+        ),
         ("text-column", vec![plants(nothing)], &[]),
         ("text-column", vec![plants(column(3, |i| format!("kind {}", i % 3)))], id),
         ("duplicate-ids", vec![plants(column(0, |i| format!("plant-{}", i / 2)))], id),

@@ -19,6 +19,7 @@ from consilience._inputs import (
     builder,
     by_name,
     doubts,
+    doubts_of_features,
     mapped,
     one,
     table,
@@ -305,8 +306,12 @@ def generate(
     >>> bool(co.metrics.ari(labels, y) > 0.9)
     True
     """
+    given = table(X)
+    around = circumstances(random_state, n_jobs, progress, memory)
+    for message in doubts_of_features(given, getattr(X, "columns", None), around):
+        warnings.warn(message, UserWarning, stacklevel=2)
     ensemble, _ = make_members(
-        table(X),
+        given,
         n_members=n_members,
         scheme=scheme,
         base=base,
@@ -314,7 +319,7 @@ def generate(
         base_n_clusters=base_n_clusters,
         n_clusters=None,
         soft=soft,
-        circumstances=circumstances(random_state, n_jobs, progress, memory),
+        circumstances=around,
     )
     return ensemble
 

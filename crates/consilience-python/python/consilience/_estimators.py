@@ -32,7 +32,7 @@ from consilience._clusterers import (
     takes_sparse,
 )
 from consilience._consensus import Clusters, asked, combined, make_members, number_of, scheme_of, span
-from consilience._inputs import aligned, builder, doubts, table, weights
+from consilience._inputs import aligned, builder, doubts, doubts_of_features, table, weights
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult, placed
 
@@ -293,8 +293,8 @@ class ConsensusClustering(_Consensus):
         The consensus method: see :func:`consilience.methods`. Of several, or "all", the one that agrees
         most with the clusterings.
     n_members : int, optional
-        How many clusterings are made; by default 50, of a committee 32, or 48 if no number of
-        clusters is known. Those of no use are left out: ``made_`` tells which. A list as ``base`` makes one
+        How many clusterings are made; by default 50, of a committee 32, or 48 if the method
+        is left to find the number of clusters. Those of no use are left out: ``made_`` tells which. A list as ``base`` makes one
         clustering per item, and no other number can be asked for.
     scheme : str, optional
         What makes them differ: see :func:`consilience.generate`. By default "committee": clusterers
@@ -434,9 +434,11 @@ class ConsensusClustering(_Consensus):
         self._models: Models | list[Any]
         self.made_: list[dict[str, Any]] = []
         scheme = self._scheme()
+        given, around = table(X), circumstances(seed, self.n_jobs, bool(self.verbose))
+        doubtful = doubts_of_features(given, getattr(self, "feature_names_in_", None), around)
         if self._ours():
             members, self._models = make_members(
-                table(X),
+                given,
                 n_members=self.n_members,
                 scheme=self.scheme,
                 base=self.base,
@@ -444,7 +446,7 @@ class ConsensusClustering(_Consensus):
                 base_n_clusters=self.base_n_clusters,
                 n_clusters=self._wanted(),
                 soft=False,
-                circumstances=circumstances(seed, self.n_jobs, bool(self.verbose)),
+                circumstances=around,
             )
             self.made_ = json.loads(self._models.seats)
             kinds = dict.fromkeys(seat["kind"] for seat in self.made_)
@@ -465,7 +467,7 @@ class ConsensusClustering(_Consensus):
             "scale": "none",
             "seats": self.made_,
             "features": X.shape[1],
-        }, []
+        }, doubtful
 
     def _labels_new(self) -> bool:
         models = [] if isinstance(self._models, Models) else self._models

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from consilience import _native
 from consilience._native import Builder, Ensemble
 
 #: What means "no label" unless told otherwise.
@@ -147,6 +148,17 @@ def table(X: Any) -> Any:
     if isinstance(array, np.ndarray) and _is_single(array.dtype):
         return _two_dimensions(array.astype(np.float32, copy=False))
     return features(array)
+
+
+def doubts_of_features(X: Any, names: Any, circumstances: Any) -> list[str]:
+    """What looks wrong with columns of ``X``, which is as :func:`table` gives it; ``names`` if they have some."""
+    if isinstance(X, tuple):
+        # Whole columns of a sparse matrix are not at hand.
+        return []
+    called = [] if names is None else [name for name in names if isinstance(name, str)]
+    if len(called) != X.shape[1]:
+        called = [f"X[:, {column}]" for column in range(X.shape[1])]
+    return _native.doubts_of_features(X, called, circumstances)
 
 
 def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -13,10 +13,10 @@ use crate::words::{listed, named};
 const FEWEST: usize = 10;
 
 /// The most values that a column of classes has.
-const CLASSES: usize = 20;
+const CLASSES: f64 = 20.0;
 
-/// Names that columns of known classes have.
-const CLASS_NAMES: [&str; 14] = [
+/// Names that columns of known classes have; `y` is a coordinate as often.
+const CLASS_NAMES: [&str; 13] = [
     "class",
     "classes",
     "label",
@@ -26,7 +26,6 @@ const CLASS_NAMES: [&str; 14] = [
     "cluster",
     "species",
     "diagnosis",
-    "y",
     "outcome",
     "group",
     "category",
@@ -43,8 +42,18 @@ struct Look {
     hash: u64,
 }
 
-/// Warns of columns that are hardly features: copies, row numbers, known classes.
-pub(super) fn warn_of_columns(data: Data<'_>, names: &[String], run: &Run) -> Result<()> {
+/// Whether a column of this name with whole numbers of so many values at most may hold known classes.
+pub fn may_be_classes(name: &str, values: f64) -> bool {
+    values <= CLASSES && CLASS_NAMES.contains(&name.trim().to_lowercase().as_str())
+}
+
+/// Warns of columns that are hardly features: copies, row numbers, known classes. A column without a name is
+/// called by its place, counted from 1.
+///
+/// # Errors
+///
+/// If the run is cancelled.
+pub fn warn_of_columns(data: Data<'_>, names: &[String], run: &Run) -> Result<()> {
     let found = match data {
         Data::Dense(data) => of_columns(&Table::from(data), names, run)?,
         Data::Single(data) => of_columns(&data, names, run)?,
@@ -78,26 +87,21 @@ fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String], run: &Run) -> Re
         alike.entry(look.hash).or_default().push(j);
         if look.is_whole && span == (n - 1) as f64 && is_each_once(column(j), look.low, n) {
             counting.push(j);
-        } else if look.is_whole
-            && span < CLASSES as f64
-            && CLASS_NAMES.contains(&name(j).trim().to_lowercase().as_str())
-        {
+        } else if look.is_whole && may_be_classes(&name(j), span + 1.0) {
             classes.push(j);
         }
     }
     let mut found = Vec::new();
-    let used = |columns: &[usize], meant: &str| match columns.len() {
-        1 => format!("is used as a feature: leave it out, or name it as the {meant}"),
-        _ => "are used as features: leave them out".to_owned(),
+    let used = |columns: &[usize]| match columns.len() {
+        1 => "is used as a feature: leave it out if it is none",
+        _ => "are used as features: leave out what is none",
     };
     if !counting.is_empty() {
         let counts = if counting.len() == 1 { "counts" } else { "count" };
-        let used = used(&counting, "identifier");
-        found.push(format!("{} {counts} the rows and {used}", quoted(&counting)));
+        found.push(format!("{} {counts} the rows and {}", quoted(&counting), used(&counting)));
     }
     if !classes.is_empty() {
-        let used = used(&classes, "truth");
-        found.push(format!("{} may hold known classes and {used}", quoted(&classes)));
+        found.push(format!("{} may hold known classes and {}", quoted(&classes), used(&classes)));
     }
     for columns in alike.values().filter(|columns| columns.len() > 1) {
         let same = |&j: &usize| (0..n).all(|i| table.row(i)[j] == table.row(i)[columns[0]]);
