@@ -177,7 +177,8 @@ pub(super) fn file_of(option: Setting<'static>, name: &str, known: &[&String]) -
     if path.exists() {
         return Ok(path);
     }
-    Err(InputError::ColumnOrFile { option, name: name.to_owned(), known: listed(known) })
+    let known = known.iter().map(|&name| name.clone()).collect();
+    Err(InputError::ColumnOrFile { option, name: name.to_owned(), known })
 }
 
 /// A file and one of its columns, written `FILE:COLUMN`; `None` if it is not that.
@@ -317,7 +318,7 @@ fn check_drop(options: &ReadOptions, parts: &[Part]) -> Result<()> {
     match options.dropped(&known).find(|name| !known.iter().any(|n| n == name)) {
         None => Ok(()),
         Some(name) => {
-            Err(InputError::NothingToDrop { name: name.to_owned(), known: listed(&known) })
+            Err(InputError::NothingToDrop { name: name.to_owned(), known: known.clone() })
         }
     }
 }
