@@ -6,7 +6,7 @@ use consilience::Run;
 use consilience::ensemble::{Code, HardMember, Labels, Member};
 use consilience::words::{count, counted};
 
-use super::beside::{check_weights, read_truth, read_weights};
+use super::beside::{Known, check_weights, read_truth, read_weights};
 use super::columns::{self, Named, no_column};
 use super::error::{InputError, Result, listed};
 use super::join::{Objects, Rows, Witness, rows_of};
@@ -112,7 +112,10 @@ pub fn read_clusterings(
             Some((path, column)) => (path, Some(column)),
             None => (file_of(Setting::Truth, name, &known)?, None),
         };
-        truth = Some(read_truth(&path, column, ids.as_ref(), n, &witnesses, options, run)?);
+        let known = Known { ids: ids.as_ref(), n, witnesses: &witnesses };
+        let (found, warning) = read_truth(&path, column, &known, options, run)?;
+        truth = Some(found);
+        warnings.extend(warning);
     }
     if let Some(name) = &options.weights {
         match &weights {
