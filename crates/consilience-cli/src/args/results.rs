@@ -99,7 +99,11 @@ pub(crate) struct ReplayArgs {
 ///
 /// The result is a table `id,cluster,confidence,match`: match is `exact` or `nearest`, or `none` for
 /// an object without any known label, which gets no cluster. The confidence of an exact one is that
-/// of the saved result, that of a nearest one follows from its own votes.
+/// of the saved result, that of a nearest one follows from its own votes. Where labels are missing, a
+/// column `coverage` before the last tells what share of the clusterings label the object.
+///
+/// Identifiers are in the column that --id names, or the one that the result was made with. If NEW
+/// has no such column, another one in which every row has a value of its own is taken.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
