@@ -80,7 +80,8 @@ impl KChoice {
     /// As it stands in `result.json`: a number, a text such as `2..10`, or nothing.
     pub(crate) fn told(&self) -> Value {
         match &self.0 {
-            Clusters::Auto => Value::Null,
+            // A number that is kept was not given.
+            Clusters::Auto | Clusters::Kept(_) => Value::Null,
             Clusters::Exactly(k) => json!(k),
             Clusters::Between(range) => json!(format!("{}..{}", range.start(), range.end())),
         }

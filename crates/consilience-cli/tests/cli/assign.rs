@@ -278,3 +278,29 @@ fn identifiers_of_another_name_are_kept() {
     assert!(said.contains("\nq0,"), "{said}");
     assert!(said.contains("note: `site` is no clustering of the result and is left out"), "{said}");
 }
+
+#[test]
+fn added_members_keep_a_number_that_nobody_asked_for() {
+    for (asked, phrase) in [(&["--k", "3"][..], true), (&[], false)] {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("labels.csv"), labels()).unwrap();
+        let combine = ["combine", "labels.csv", "--id", "name", "--save", "out", "--json"];
+        assert_eq!(told(&run(folder.path(), &[&combine[..], asked].concat()))["k"], 3);
+        let more = table("name,e", 60, |i| format!("p{i},{}", i % 3));
+        fs::write(folder.path().join("more.csv"), more).unwrap();
+        let add = ["combine", "more.csv", "--add", "out", "--save", "more"];
+        let json = told(&run(folder.path(), &[&add[..], &["--json"]].concat()));
+        assert_eq!(
+            (&json["k"], json["verdict"].to_string().contains("asked for")),
+            (&3.into(), phrase)
+        );
+        let said = shown(&run(folder.path(), &add));
+        assert_eq!(said.contains("--k stays 3, as the earlier result found it"), !phrase, "{said}");
+        // The page that is made later says the same, and the run can be repeated.
+        let json = told(&run(folder.path(), &["report", "more", "--json"]));
+        assert_eq!(json["verdict"].to_string().contains("asked for"), phrase, "{json}");
+        let page = fs::read_to_string(folder.path().join("more/report.html")).unwrap();
+        assert_eq!(page.contains("was kept from the result"), !phrase);
+        assert!(run(folder.path(), &["replay", "more"]).status.success());
+    }
+}
