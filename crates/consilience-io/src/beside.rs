@@ -80,32 +80,26 @@ pub(super) fn read_truth(
             witness.compare(&table.file, values)?;
         }
     }
-    let mut other = None;
-    if named.id.is_none() && (known.ids.is_some() || !known.witnesses.is_empty()) {
+    let mut objects = named.id.map(|column| table.take_objects(column)).transpose()?;
+    let mut by = None;
+    if objects.is_none() && (known.ids.is_some() || !known.witnesses.is_empty()) {
         let texts = Texts::read(path, &table, named.truth, &options, run)?;
         texts.refuse_other_order(known.witnesses)?;
-        if let Some(ids) = known.ids {
-            other = texts.identifying(ids)?;
+        if let Some(ids) = known.ids
+            && let Some((column, found)) = texts.identifying(ids)?
+        {
+            named.drop.push(column);
+            (by, objects) = (Some(column), Some(found));
         }
     }
-    let objects = match other {
-        Some((column, objects)) => {
-            named.drop.push(column);
-            Some((Some(column), objects))
-        }
-        None => {
-            let own = named.id.map(|column| table.take_objects(column)).transpose()?;
-            own.map(|objects| (None, objects))
-        }
-    };
-    let warning = match (known.ids, id, &objects) {
-        (Some(ids), _, Some((Some(column), objects))) => (objects.ids != *ids).then(|| {
+    let warning = match (known.ids, &objects, id) {
+        (Some(ids), Some(objects), _) => by.filter(|_| objects.ids != *ids).map(|column| {
             format!(
                 "{}: rows and objects are paired by its column `{}`, which holds their identifiers",
-                table.file, table.names[*column]
+                table.file, table.names[column]
             )
         }),
-        (Some(_), Some(id), None) => {
+        (Some(_), None, Some(id)) => {
             return Err(no_column(Setting::Id, id, &table.file, &table.names));
         }
         (Some(_), None, None) => Some(format!(
@@ -114,7 +108,7 @@ pub(super) fn read_truth(
             table.file,
             Setting::Id
         )),
-        _ => None,
+        (None, ..) => None,
     };
     let which = || format!("say which one by {}", Setting::TruthIn(&table.file));
     let column = match named.truth {
@@ -122,7 +116,6 @@ pub(super) fn read_truth(
         None => only_column(&table, &named, "known classes", which())?,
     };
     let truth = columns::labels(&mut table, column, &options)?;
-    let objects = objects.map(|(_, objects)| objects);
     let rows = checked_rows(&table, objects.as_ref(), known.ids, known.n)?;
     Ok((rows.member(&truth)?, warning))
 }

@@ -100,7 +100,16 @@ pub(super) fn summary(answer: &Answer) -> String {
     let chosen =
         choice.reason.map(|reason| format!("{way} {}, because {reason}", choice.info.name));
     let from_features = choice.number.as_ref().filter(|_| choice.asked.is_none());
+    // The verdict, where there is one, tells why.
+    let judged = answer.judgement.is_some();
     let number = match (from_features, &choice.criteria) {
+        (Some(number), _) if judged => {
+            Some(format!("--k took {}, found in the features: see the verdict", number.k))
+        }
+        (None, Some(criteria)) if judged => Some(format!(
+            "--k took {}, found in the clusterings: see the verdict",
+            criteria.recommended
+        )),
         (Some(number), _) => Some(format!("--k took {}: {}", number.k, number.reason())),
         (None, Some(criteria)) => {
             let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
