@@ -184,6 +184,14 @@ fn worded(cause: &(dyn std::error::Error + 'static)) -> String {
 /// What a mistyped name was probably meant to be.
 fn suggestion(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     use consilience::Error;
+    if let Some(
+        InputError::NoSuchColumn { name, known, .. }
+        | InputError::NothingToDrop { name, known }
+        | InputError::ColumnOrFile { name, known, .. },
+    ) = cause.downcast_ref()
+    {
+        return closest(name, known.iter().map(String::as_str)).map(str::to_owned);
+    }
     let (Error::UnknownName { name, known, .. } | Error::UnknownParameter { name, known, .. }) =
         cause.downcast_ref()?
     else {

@@ -6,7 +6,7 @@ use consilience::Run;
 use consilience::ensemble::{HardMember, Member};
 
 use super::clusterings::Part;
-use super::columns::{self, Named};
+use super::columns::{self, Named, no_column};
 use super::error::{InputError, Result};
 use super::join::{Objects, Rows, Witness, rows_of};
 use super::members::label_role;
@@ -48,36 +48,165 @@ pub fn read_labels(
     rows.aligned(part.members.remove(0), n)
 }
 
-/// Reads known classes from a file: from this column, or from the only one.
+/// The objects that a file beside the tables is about.
+pub(super) struct Known<'a> {
+    pub(super) ids: Option<&'a Ids>,
+    pub(super) n: usize,
+    pub(super) witnesses: &'a [Witness],
+}
+
+/// Reads known classes from a file: from this column, or from the only one. Also says by what rows and objects
+/// were paired, where that is not as plain as a column of the name that was given.
 pub(super) fn read_truth(
     path: &Path,
     column: Option<&str>,
-    ids: Option<&Ids>,
-    n: usize,
-    witnesses: &[Witness],
+    known: &Known<'_>,
     options: &ReadOptions,
     run: &Run,
-) -> Result<HardMember> {
-    let options = ReadOptions { truth: column.map(str::to_owned), ..beside(options) };
-    // Identifiers that this program wrote, and so knows without being told.
-    let own_ids = options.id.is_none() && ids.is_some();
-    let plan = One { own_ids, witnesses, ..One::new(&options) };
+) -> Result<(HardMember, Option<String>)> {
+    let id = options.id.as_ref();
+    let options = ReadOptions { id: None, truth: column.map(str::to_owned), ..beside(options) };
+    let plan = One {
+        id,
+        known_ids: known.ids.is_some(),
+        witnesses: known.witnesses,
+        ..One::new(&options)
+    };
     let mut table = read_table(path, &options, &plan, run)?;
-    let named = plan.named(&table.names);
-    for witness in witnesses {
+    let mut named = plan.named(&table.names);
+    for witness in known.witnesses {
         let place = table.names.iter().position(|name| *name == witness.name);
         if let Some(Column::Text(values)) = place.map(|place| &table.columns[place]) {
             witness.compare(&table.file, values)?;
         }
     }
-    let objects = named.id.map(|column| table.take_objects(column)).transpose()?;
+    let mut objects = named.id.map(|column| table.take_objects(column)).transpose()?;
+    let mut by = None;
+    if objects.is_none() && (known.ids.is_some() || !known.witnesses.is_empty()) {
+        let texts = Texts::read(path, &table, named.truth, &options, run)?;
+        texts.refuse_other_order(known.witnesses)?;
+        if let Some(ids) = known.ids
+            && let Some((column, found)) = texts.identifying(ids)?
+        {
+            named.drop.push(column);
+            (by, objects) = (Some(column), Some(found));
+        }
+    }
+    let warning = match (known.ids, &objects, id) {
+        (Some(ids), Some(objects), _) => by.filter(|_| objects.ids != *ids).map(|column| {
+            format!(
+                "{}: rows and objects are paired by its column `{}`, which holds their identifiers",
+                table.file, table.names[column]
+            )
+        }),
+        (Some(_), None, Some(id)) => {
+            return Err(no_column(Setting::Id, id, &table.file, &table.names));
+        }
+        (Some(_), None, None) => Some(format!(
+            "{} has no column with the identifiers of the objects: its first row is taken for the first \
+             object, and so on; {} pairs them by a column",
+            table.file,
+            Setting::Id
+        )),
+        (None, ..) => None,
+    };
     let which = || format!("say which one by {}", Setting::TruthIn(&table.file));
     let column = match named.truth {
         Some(column) => column,
         None => only_column(&table, &named, "known classes", which())?,
     };
     let truth = columns::labels(&mut table, column, &options)?;
-    checked_rows(&table, objects.as_ref(), ids, n)?.member(&truth)
+    let rows = checked_rows(&table, objects.as_ref(), known.ids, known.n)?;
+    Ok((rows.member(&truth)?, warning))
+}
+
+/// The columns of a file as text, to be compared with identifiers.
+struct Texts {
+    file: String,
+    columns: Vec<(usize, String, Ids)>,
+}
+
+impl Texts {
+    /// Reads all columns of a table but `truth`. Those that are no text, such as fractions in Parquet, are left out,
+    /// and so is everything that cannot be read twice.
+    fn read(
+        path: &Path,
+        table: &Table,
+        truth: Option<usize>,
+        options: &ReadOptions,
+        run: &Run,
+    ) -> Result<Self> {
+        struct These<'a>(&'a [usize]);
+        impl Plan for These<'_> {
+            fn roles(&self, _file: &str, names: &[String]) -> Result<Vec<Role>> {
+                let role = |j| if self.0.contains(&j) { Role::Text } else { Role::Skip };
+                Ok((0..names.len()).map(role).collect())
+            }
+        }
+        let others: Vec<usize> = (0..table.names.len()).filter(|j| Some(*j) != truth).collect();
+        let mut columns = Vec::new();
+        let mut take = |of: &[usize]| {
+            let Ok(mut table) = read_table(path, options, &These(of), run) else { return false };
+            for &j in of {
+                if let Column::Text(ids) = std::mem::replace(&mut table.columns[j], Column::Skipped)
+                {
+                    columns.push((j, table.names[j].clone(), ids));
+                }
+            }
+            true
+        };
+        // A file of one column has nothing but the classes.
+        if table.names.len() > 1 && path.is_file() && !take(&others) {
+            others.iter().for_each(|&j| {
+                take(&[j]);
+            });
+        }
+        run.check()?;
+        Ok(Texts { file: table.file.clone(), columns })
+    }
+
+    /// The column that holds these identifiers, and perhaps more, or only some of them.
+    fn identifying(self, ids: &Ids) -> Result<Option<(usize, Objects)>> {
+        let mut found: Vec<(usize, String, Objects)> = Vec::new();
+        for (column, name, values) in self.columns {
+            let rows = values.len();
+            // Identifiers differ.
+            let Ok(objects) = Objects::new(values) else { continue };
+            let common = ids.iter().filter(|id| objects.find(id).is_some()).count();
+            if common > 0 && (common == ids.len() || common == rows) {
+                found.push((column, name, objects));
+            }
+        }
+        if let [(_, first, _), (_, second, _), ..] = found.as_slice() {
+            return Err(InputError::Unsupported {
+                file: self.file,
+                problem: format!(
+                    "both `{first}` and `{second}` hold the identifiers of the objects"
+                ),
+                hint: format!("say by {} which one pairs them", Setting::Id),
+            });
+        }
+        Ok(found.pop().map(|(column, _, objects)| (column, objects)))
+    }
+
+    /// Refuses a file that has the values of a column that tells all rows apart, but in another order.
+    fn refuse_other_order(&self, witnesses: &[Witness]) -> Result<()> {
+        // Numbers may be the same by chance.
+        let words = |witness: &&Witness| witness.values.iter().any(|id| id.parse::<f64>().is_err());
+        for witness in witnesses.iter().filter(words) {
+            let same = |(_, name, values): &&(usize, String, Ids)| {
+                let Ok(objects) = Objects::new(values.clone()) else { return false };
+                *name != witness.name
+                    && *values != witness.values
+                    && values.len() == witness.values.len()
+                    && witness.values.iter().all(|id| objects.find(id).is_some())
+            };
+            if let Some((_, name, _)) = self.columns.iter().find(same) {
+                return Err(witness.in_other_order(&self.file, name));
+            }
+        }
+        Ok(())
+    }
 }
 
 pub(super) fn read_weights(
@@ -114,20 +243,23 @@ fn beside(options: &ReadOptions) -> ReadOptions {
 /// A file of one clustering: the only column, or the one called `cluster`.
 struct One<'a> {
     options: &'a ReadOptions,
-    /// Whether a column `id` has the identifiers, though no option says so.
-    own_ids: bool,
+    /// The name of the column of identifiers, which may be called otherwise here, and whether they are known.
+    id: Option<&'a String>,
+    known_ids: bool,
     witnesses: &'a [Witness],
 }
 
 impl<'a> One<'a> {
     fn new(options: &'a ReadOptions) -> Self {
-        One { options, own_ids: false, witnesses: &[] }
+        One { options, id: None, known_ids: false, witnesses: &[] }
     }
 
     fn named(&self, names: &[String]) -> Named {
         let mut named = Named::in_clusterings(self.options, names);
-        if self.own_ids && named.id.is_none() {
-            named.id = names.iter().position(|name| name == "id");
+        if self.known_ids && named.id.is_none() {
+            // Without a name, those that this program wrote.
+            let place = |id: &str| names.iter().position(|name| name == id);
+            named.id = self.id.and_then(|id| place(id)).or_else(|| place("id"));
         }
         named
     }

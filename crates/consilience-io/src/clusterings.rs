@@ -6,7 +6,7 @@ use consilience::Run;
 use consilience::ensemble::{Code, HardMember, Labels, Member};
 use consilience::words::{count, counted};
 
-use super::beside::{check_weights, read_truth, read_weights};
+use super::beside::{Known, check_weights, read_truth, read_weights};
 use super::columns::{self, Named, no_column};
 use super::error::{InputError, Result, listed};
 use super::join::{Objects, Rows, Witness, rows_of};
@@ -112,7 +112,10 @@ pub fn read_clusterings(
             Some((path, column)) => (path, Some(column)),
             None => (file_of(Setting::Truth, name, &known)?, None),
         };
-        truth = Some(read_truth(&path, column, ids.as_ref(), n, &witnesses, options, run)?);
+        let known = Known { ids: ids.as_ref(), n, witnesses: &witnesses };
+        let (found, warning) = read_truth(&path, column, &known, options, run)?;
+        truth = Some(found);
+        warnings.extend(warning);
     }
     if let Some(name) = &options.weights {
         match &weights {
@@ -177,7 +180,8 @@ pub(super) fn file_of(option: Setting<'static>, name: &str, known: &[&String]) -
     if path.exists() {
         return Ok(path);
     }
-    Err(InputError::ColumnOrFile { option, name: name.to_owned(), known: listed(known) })
+    let known = known.iter().map(|&name| name.clone()).collect();
+    Err(InputError::ColumnOrFile { option, name: name.to_owned(), known })
 }
 
 /// A file and one of its columns, written `FILE:COLUMN`; `None` if it is not that.
@@ -317,7 +321,7 @@ fn check_drop(options: &ReadOptions, parts: &[Part]) -> Result<()> {
     match options.dropped(&known).find(|name| !known.iter().any(|n| n == name)) {
         None => Ok(()),
         Some(name) => {
-            Err(InputError::NothingToDrop { name: name.to_owned(), known: listed(&known) })
+            Err(InputError::NothingToDrop { name: name.to_owned(), known: known.clone() })
         }
     }
 }

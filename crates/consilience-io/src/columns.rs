@@ -4,7 +4,7 @@
 use consilience::ensemble::HardMember;
 
 use super::ReadOptions;
-use super::error::{InputError, Result, listed};
+use super::error::{InputError, Result};
 use super::table::{LabelColumn, Role, Table};
 use crate::spelling::Setting;
 
@@ -106,7 +106,7 @@ pub(super) fn no_column(
     names: &[String],
 ) -> InputError {
     let (file, name) = (file.to_owned(), name.to_owned());
-    InputError::NoSuchColumn { file, option, name, known: listed(names) }
+    InputError::NoSuchColumn { file, option, name, known: names.to_vec() }
 }
 
 /// Takes known classes out of a table. Unlike in a clustering, `-1` is a class like any other.

@@ -52,9 +52,9 @@ pub enum InputError {
     TooLarge { file: String, place: Place, column: String, value: f64 },
     MissingValue { file: String, place: Place, column: String },
     AllMissing { file: String, column: String },
-    NoSuchColumn { file: String, option: Setting<'static>, name: String, known: String },
+    NoSuchColumn { file: String, option: Setting<'static>, name: String, known: Vec<String> },
     DuplicateColumn { file: String, name: String, first: usize, second: usize },
-    NothingToDrop { name: String, known: String },
+    NothingToDrop { name: String, known: Vec<String> },
     MissingId { file: String, place: Place, column: String },
     DuplicateId { file: String, column: String, id: String, first: Place, second: Place },
     RepeatedId { column: String, id: String, files: Box<[String; 2]>, rows: [Place; 2] },
@@ -63,7 +63,7 @@ pub enum InputError {
     Unmatched { file: String, problem: String, count: usize, first: String, hint: String },
     Membership { file: String, place: Place, member: String, problem: String, hint: String },
     Weight { file: String, place: Place, column: String, value: f64 },
-    ColumnOrFile { option: Setting<'static>, name: String, known: String },
+    ColumnOrFile { option: Setting<'static>, name: String, known: Vec<String> },
     MeantRun { file: String, place: Place, column: String, value: String },
     MeantCombine { file: String, evidence: String, hint: String },
     Library(consilience::Error),
@@ -177,6 +177,7 @@ impl InputError {
                 format!("leave it out with {}", Setting::DropThis(column)),
             ),
             InputError::NoSuchColumn { file, option, name, known } => {
+                let known = listed(known);
                 (format!("{file} has no column `{name}` ({option})"), format!("it has {known}"))
             }
             InputError::DuplicateColumn { file, name, first, second } => (
@@ -185,7 +186,7 @@ impl InputError {
             ),
             InputError::NothingToDrop { name, known } => (
                 format!("column `{name}` ({}) is in none of the files", Setting::Drop),
-                format!("they have {known}"),
+                format!("they have {}", listed(known)),
             ),
             InputError::MissingId { file, place, column } => (
                 format!("{file}, {place}, column `{column}`: the identifier is missing"),
@@ -234,7 +235,7 @@ impl InputError {
             ),
             InputError::ColumnOrFile { option, name, known } => (
                 format!("`{name}` ({option}) is neither a column of the tables nor a file"),
-                format!("the columns are {known}"),
+                format!("the columns are {}", listed(known)),
             ),
             InputError::MeantRun { file, place, column, value } => (
                 format!(

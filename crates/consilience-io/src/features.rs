@@ -9,7 +9,7 @@ use consilience::ensemble::HardMember;
 use consilience::generate::Data;
 use consilience::words::{count, counted};
 
-use super::beside::{read_truth, read_weights};
+use super::beside::{Known, read_truth, read_weights};
 use super::checksum::Fingerprint;
 use super::clusterings::file_and_column;
 use super::columns::{Named, labels, weights};
@@ -189,7 +189,8 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
         None => (beside_path(name), None),
     });
     let read = |(path, column): (std::path::PathBuf, _)| {
-        read_truth(&path, column, None, n, &[], &beside, run)
+        let known = Known { ids: None, n, witnesses: &[] };
+        read_truth(&path, column, &known, &beside, run).map(|(truth, _)| truth)
     };
     let truth = truth.map(read).transpose()?;
     let weights = options.weights.as_ref().map(beside_path);

@@ -144,14 +144,19 @@ impl Witness {
         if counted || ours.windows(2).any(|pair| pair[0] == pair[1]) {
             return Ok(());
         }
-        Err(InputError::Unsupported {
+        Err(self.in_other_order(file, &self.name))
+    }
+
+    /// The refusal of a file whose rows are of other objects, or in another order, by this column.
+    pub(super) fn in_other_order(&self, file: &str, column: &str) -> InputError {
+        InputError::Unsupported {
             file: file.to_owned(),
             problem: format!(
-                "its rows are of other objects than those of {}, or in another order, by column `{}`",
-                self.file, self.name
+                "its rows are of other objects than those of {}, or in another order, by column `{column}`",
+                self.file
             ),
             hint: format!("give {} to join the files", Setting::IdIs(&self.name)),
-        })
+        }
     }
 }
 

@@ -16,5 +16,5 @@ pub mod paper;
 mod subject;
 
 pub use data::Report;
-pub use page::page;
+pub use page::{is_page, page};
 pub use subject::{Names, Subject};

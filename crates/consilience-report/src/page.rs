@@ -58,6 +58,19 @@ pub fn page(report: Report) -> String {
     page.expect("the template uses only what it is given")
 }
 
+/// Whether a file is a page that [`page`](fn@page) made, of whatever result.
+///
+/// ```
+/// use consilience_report::{Report, is_page, page};
+/// assert!(is_page(page(Report::default()).as_bytes()));
+/// assert!(!is_page(b"<!DOCTYPE html><title>Minutes</title>"));
+/// ```
+pub fn is_page(bytes: &[u8]) -> bool {
+    // The title stands before the style sheet.
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
+    head.starts_with("<!DOCTYPE html>") && head.contains(" · consensus report</title>")
+}
+
 /// Rows of the table of clusters and classes.
 fn classes(report: &Report) -> Vec<serde_json::Value> {
     let table = report.truth.as_ref().map_or(&[][..], |truth| &truth.table);

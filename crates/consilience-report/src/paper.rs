@@ -2,7 +2,7 @@
 //! a paper. Everything is read from the record in `result.json`, so that a page made later says the
 //! same.
 
-use consilience::consensus::method;
+use consilience::consensus::{ChoosesK, MethodInfo, method};
 use consilience::data::data_set;
 use consilience::pipeline::{GivenOptions, MadeRecord, Record};
 use consilience::words::{count, counted, listed};
@@ -218,6 +218,9 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
     let asked = match (record.k_asked(), &record.consensus.number) {
         (Some(_), _) => " was set",
         (None, Some(_)) => " was found from the features",
+        (None, None) if keeps_number(record) => {
+            " was kept from the result that clusterings were added to"
+        }
         (None, None) => " was found from the clusterings",
     };
     let combined = format!(
@@ -240,6 +243,13 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
         if safe.0 == 1 { "is" } else { "are" },
     );
     text + &combined
+}
+
+/// Whether the number of clusters is that of a result that clusterings were added to, which found it.
+fn keeps_number(record: &Record) -> bool {
+    let finds = |info: &MethodInfo| info.chooses_k == ChoosesK::Always;
+    let told = !method(&record.consensus.method).is_ok_and(finds);
+    record.command.text("add").is_some() && record.command.text("k").is_none() && told
 }
 
 /// References for a bibliography.

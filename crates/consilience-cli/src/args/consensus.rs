@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::UnknownArgumentValueParser;
 use clap::{Args, ValueHint};
 use consilience::pipeline::Clusters;
 use serde_json::{Value, json};
@@ -32,6 +33,15 @@ pub(crate) struct ConsensusArgs {
         allow_negative_numbers = true
     )]
     pub k: KChoice,
+
+    /// What other programs call it: told what to give instead.
+    #[arg(
+        long = "clusters",
+        aliases = ["n-clusters", "n_clusters", "num-clusters", "nclusters"],
+        hide = true,
+        value_parser = UnknownArgumentValueParser::suggest_arg("--k"),
+    )]
+    _clusters: Option<String>,
 
     /// Set a parameter of the method (repeatable); `consilience methods NAME` lists them
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -70,7 +80,8 @@ impl KChoice {
     /// As it stands in `result.json`: a number, a text such as `2..10`, or nothing.
     pub(crate) fn told(&self) -> Value {
         match &self.0 {
-            Clusters::Auto => Value::Null,
+            // A number that is kept was not given.
+            Clusters::Auto | Clusters::Kept(_) => Value::Null,
             Clusters::Exactly(k) => json!(k),
             Clusters::Between(range) => json!(format!("{}..{}", range.start(), range.end())),
         }

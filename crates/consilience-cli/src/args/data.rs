@@ -162,7 +162,7 @@ pub(crate) struct GenerateArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Ensemble")]
 pub(crate) struct EnsembleArgs {
-    /// The number of clusterings [default: 50; of a committee 32, 48 if k is unknown]
+    /// The number of clusterings [default: 50; of a committee 32, or 48 if it knows no K (see --base-k)]
     #[arg(long, value_name = "R", value_parser = at_least_one)]
     pub size: Option<usize>,
 
@@ -187,9 +187,11 @@ pub(crate) struct EnsembleArgs {
 
     /// Clusters of a clustering: a number, or a range to draw from
     ///
-    /// By default, with --k K: K, for random-k a number in 2..2K, for a committee K, 2K, K+1 and K-1;
-    /// without: the square root of the number of objects, for random-k a number from 2 to it, for a
-    /// committee several numbers from 2 to at most 30.
+    /// By default it depends on K, the number that --k gives or, without --k, `run` finds in the features
+    /// before it makes clusterings: a committee takes K, 2K, K+1 and K-1, random-k draws from 2..2K, the
+    /// other schemes take K. Where nobody knows K, which is so in `generate` and with a method that
+    /// finds the number by itself, a committee takes six numbers from 2 to the square root of the number
+    /// of objects, at most 30; random-k draws from 2 to that root, and the other schemes take the root.
     #[arg(long, value_name = "K|A..B")]
     pub base_k: Option<BaseK>,
 
@@ -314,5 +316,24 @@ impl DataReading {
             may_be_empty: false,
             minus_one_is_a_label: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use consilience::generate::{BaseK, Committee};
+
+    use crate::args::Cli;
+
+    /// What the help says of the committee is what the committee does.
+    #[test]
+    fn the_help_knows_the_sizes_of_a_committee() {
+        let size = |consensus| Committee::default().size(BaseK::Auto { consensus });
+        let mut cli = Cli::command();
+        let help = cli.find_subcommand_mut("run").unwrap().render_long_help().to_string();
+        let told = format!("of a committee {}, or {} if it knows no K", size(Some(3)), size(None));
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&told), "{told}");
     }
 }

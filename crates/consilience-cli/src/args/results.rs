@@ -9,8 +9,9 @@ use super::labels::LabelReading;
 /// Make the report page again from a saved result
 ///
 /// One HTML file with the verdict, figures and a paragraph for a paper. It is complete in itself:
-/// it can be mailed, archived and opened without a network. `run` and `demo` write it as
-/// report.html; this makes it again from what they saved.
+/// it can be mailed, archived and opened without a network. `run`, `demo` and `combine --save` write
+/// it as report.html; this makes it again from what they saved, in the place of that page. Any other
+/// file is replaced only with --force.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -28,7 +29,7 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Replace the file if it is there already
+    /// Replace a file that is there already and is not the page of this result
     #[arg(long)]
     pub force: bool,
 }
@@ -41,10 +42,12 @@ pub(crate) struct ReportArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  One flower, by the identifier that --id named:
-    consilience explain flowers-consensus iris-71
+  One flower, by its identifier in the column that --id named:
+    consilience run flowers.csv --id name --truth species -o flowers-consensus
+    consilience explain flowers-consensus f071
 
   Without identifiers, by the number of the row, from 0:
+    consilience demo
     consilience explain consilience-demo 70 106
 
   Every vote, for programs:
@@ -54,7 +57,7 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
 
-    /// The objects: identifiers, or numbers of rows from 0
+    /// The objects: identifiers, or numbers of rows from 0 if the result was made without --id
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
 }
@@ -99,7 +102,11 @@ pub(crate) struct ReplayArgs {
 ///
 /// The result is a table `id,cluster,confidence,match`: match is `exact` or `nearest`, or `none` for
 /// an object without any known label, which gets no cluster. The confidence of an exact one is that
-/// of the saved result, that of a nearest one follows from its own votes.
+/// of the saved result, that of a nearest one follows from its own votes. Where labels are missing, a
+/// column `coverage` before the last tells what share of the clusterings label the object.
+///
+/// Identifiers are in the column that --id names, or the one that the result was made with. If NEW
+/// has no such column, another one in which every row has a value of its own is taken.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

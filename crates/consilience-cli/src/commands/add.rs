@@ -62,7 +62,8 @@ impl Base {
         }
         let chooses = method(all.method()).is_ok_and(|info| info.chooses_k == ChoosesK::Always);
         if all.k.0 == Clusters::Auto && !chooses {
-            all.k = KChoice(Clusters::Exactly(command.number("k").unwrap_or(consensus.k)));
+            let asked = command.number("k").map(Clusters::Exactly);
+            all.k = KChoice(asked.unwrap_or(Clusters::Kept(consensus.k)));
         }
         all
     }

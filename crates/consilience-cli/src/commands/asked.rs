@@ -1,6 +1,6 @@
 //! The options of the consensus as a request, and the answer in words.
 
-use consilience::consensus::{Offers, Settings, Stop};
+use consilience::consensus::{ChoosesK, Offers, Settings, Stop};
 use consilience::pipeline::{Answer, Checked, Methods, Request};
 use serde_json::{Map, Value, json};
 
@@ -33,14 +33,27 @@ pub(super) fn settings(args: &ConsensusArgs) -> Map<String, Value> {
     args.settings.iter().map(|setting| (setting.key.clone(), json!(setting.value))).collect()
 }
 
-/// Warns of a method that was stopped before it settled.
-pub(super) fn warn_unsettled(answer: &Answer, session: &Session) {
-    let convergence = &answer.consensus.convergence;
+/// Warns of a method that was stopped before it settled, and of one that made fewer clusters than it was told.
+pub(super) fn warn_of_outcome(answer: &Answer, session: &Session) {
+    let (choice, convergence) = (&answer.choice, &answer.consensus.convergence);
+    if let Some(k) = choice.k.filter(|&k| k > answer.consensus.k) {
+        session.run.warn(&format!(
+            "`{}` made {} instead of {}{}",
+            choice.info.name,
+            counted(answer.consensus.k, "cluster"),
+            if choice.asked.is_some() { format!("the {k} asked for") } else { k.to_string() },
+            if choice.info.chooses_k == ChoosesK::UnlessGiven {
+                ": it finds no more; `lwea` makes as many as you say"
+            } else {
+                ": the others are empty"
+            }
+        ));
+    }
     if convergence.stop == Stop::MaxIterations {
         session.run.warn(&format!(
             "`{0}` was stopped after {1} before it settled; `consilience methods {0}` tells which \
              parameter allows more",
-            answer.choice.info.name,
+            choice.info.name,
             counted(convergence.iterations, "iteration"),
         ));
     }
@@ -87,18 +100,27 @@ pub(super) fn summary(answer: &Answer) -> String {
     let chosen =
         choice.reason.map(|reason| format!("{way} {}, because {reason}", choice.info.name));
     let from_features = choice.number.as_ref().filter(|_| choice.asked.is_none());
+    // The verdict, where there is one, tells why.
+    let judged = answer.judgement.is_some();
     let number = match (from_features, &choice.criteria) {
+        (Some(number), _) if judged => {
+            Some(format!("--k took {}, found in the features: see the verdict", number.k))
+        }
+        (None, Some(criteria)) if judged => Some(format!(
+            "--k took {}, found in the clusterings: see the verdict",
+            criteria.recommended
+        )),
         (Some(number), _) => Some(format!("--k took {}: {}", number.k, number.reason())),
         (None, Some(criteria)) => {
             let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
             Some(format!("--k took {}, because {}{other}", criteria.recommended, criteria.reason))
         }
-        (None, None) => None,
+        // Neither asked for nor looked for: clusterings were added to a result.
+        (None, None) => {
+            let kept = choice.k.filter(|_| choice.asked.is_none());
+            kept.map(|k| format!("--k stays {k}, as the earlier result found it"))
+        }
     };
-    let asked = choice
-        .k
-        .filter(|&k| k > answer.consensus.k)
-        .map(|k| format!("{} asked for; the others are empty", counted(k, "cluster")));
     let aligned = answer.aligned.as_ref().map(|aligned| {
         format!(
             "clusters called as in {}: {} of {} in both moved to another cluster",
@@ -109,7 +131,7 @@ pub(super) fn summary(answer: &Answer) -> String {
     });
     let board = answer.board.as_ref().map(board::shown);
     let settled = settled(answer);
-    let lines = [board, chosen, number, Some(consensus), asked, aligned, Some(quality), settled];
+    let lines = [board, chosen, number, Some(consensus), aligned, Some(quality), settled];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 

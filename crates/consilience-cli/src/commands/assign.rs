@@ -50,12 +50,17 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
     let confidence: Vec<f64> = found.iter().map(sure).collect();
     let matches: Vec<String> = found.iter().map(|one| matched(one).to_owned()).collect();
     if let Some(target) = &target {
-        let columns = [
+        let mut columns = vec![
             ("id".to_owned(), new.ids.as_ref().map_or(Cells::Rows(found.len()), Cells::Ids)),
             ("cluster".to_owned(), Cells::Clusters(&clusters)),
             ("confidence".to_owned(), Cells::Numbers(confidence.into())),
-            ("match".to_owned(), Cells::Text(matches.as_slice().into())),
         ];
+        // As in a consensus, only where labels are missing.
+        let coverage: Vec<f64> = found.iter().map(|one| one.coverage).collect();
+        if coverage.iter().any(|&share| share < 1.0) {
+            columns.push(("coverage".to_owned(), Cells::Numbers(coverage.into())));
+        }
+        columns.push(("match".to_owned(), Cells::Text(matches.as_slice().into())));
         write_table(target, &columns, run)?;
     }
     session.progress.clear();
@@ -102,7 +107,8 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the new labels, by the identifiers of the result if nothing else is said and they have them.
+/// Reads the new labels, by the identifiers of the result if nothing else is said and they have them,
+/// or else by a column that tells all rows apart.
 fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<ClusteringTable> {
     let mut options = args.reading.options(None, None);
     options.may_be_empty = true;
@@ -112,7 +118,7 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
     let table = match read_clusterings(&args.files, &options, &session.run) {
         Err(InputError::NoSuchColumn { option: Setting::Id, .. }) if guessed => {
             options.id = None;
-            read_clusterings(&args.files, &options, &session.run)?
+            identified(read_clusterings(&args.files, &options, &session.run)?, saved)
         }
         Err(InputError::MeantRun { file, .. }) => return Err(features_given(&file, args)),
         Err(InputError::UnknownEnding { file }) if is_sparse(&file) => {
@@ -122,6 +128,30 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
     };
     table.warnings.iter().for_each(|warning| session.run.warn(warning));
     Ok(table)
+}
+
+/// Takes the one column that is no clustering of the result and has a value of its own in every row for
+/// the identifiers, if there is one.
+fn identified(mut table: ClusteringTable, saved: &Saved) -> ClusteringTable {
+    let known = saved.ensemble.members();
+    let tells_apart = |member: &Member| {
+        matches!(member, Member::Hard(_))
+            && member.clusters().len() == member.n_objects()
+            && known.iter().all(|known| known.name() != member.name())
+    };
+    let found: Vec<usize> =
+        (0..table.members.len()).filter(|&j| tells_apart(&table.members[j])).collect();
+    if let ([column], None) = (found.as_slice(), &table.ids) {
+        let member = table.members.remove(*column);
+        output::note(&format!(
+            "note: `{}` has a value of its own in every row and is taken for the identifiers; --id says \
+             otherwise",
+            named(member.name())
+        ));
+        // Clusters are in the order of the rows where each row has its own.
+        table.ids = Some(member.clusters().iter().collect());
+    }
+    table
 }
 
 /// Whether a file is one of sparse features.
@@ -183,11 +213,20 @@ impl Matched {
                 list(&ignored)
             )));
         }
-        for (names, what) in [
-            (&missing, "of the result are not among the new labels and count as missing"),
-            (&ignored, "are no clusterings of the result and are left out"),
+        for (names, one, several) in [
+            (
+                &missing,
+                "of the result is not among the new labels and counts as missing",
+                "of the result are not among the new labels and count as missing",
+            ),
+            (
+                &ignored,
+                "is no clustering of the result and is left out",
+                "are no clusterings of the result and are left out",
+            ),
         ] {
             if !names.is_empty() {
+                let what = if names.len() == 1 { one } else { several };
                 output::note(&format!("note: {} {what}", list(names)));
             }
         }

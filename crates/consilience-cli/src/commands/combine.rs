@@ -100,7 +100,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     };
     let answer = request.answer(input, &session.run)?;
     warn_of_members(&answer.profiles, &session.run);
-    asked::warn_unsettled(&answer, &session);
+    asked::warn_of_outcome(&answer, &session);
 
     let clock = Instant::now();
     let mut saved = Vec::new();

@@ -46,7 +46,10 @@ fn tables(run: &Run) -> anyhow::Result<Vec<(&'static str, Table)>> {
     let mut rings = of_data(&made("half-rings")?, "ring");
     rings.pop();
     let labels = clusterings(&["north", "south", "east", "west", "coast"], 0..PATIENTS);
-    let truth = ("diagnosis".to_owned(), (0..PATIENTS).map(diagnosis).collect());
+    let truth = vec![
+        ("patient".to_owned(), (0..PATIENTS).map(patient).collect()),
+        ("diagnosis".to_owned(), (0..PATIENTS).map(diagnosis).collect()),
+    ];
     Ok(vec![
         ("flowers.csv", flowers),
         ("june.csv", june),
@@ -56,7 +59,7 @@ fn tables(run: &Run) -> anyhow::Result<Vec<(&'static str, Table)>> {
         ("labels.csv", labels),
         ("site1.csv", clusterings(&["ward", "night shift"], 0..PATIENTS - 10)),
         ("site2.csv", clusterings(&["laboratory"], 10..PATIENTS)),
-        ("truth.csv", vec![truth]),
+        ("truth.csv", truth),
         (
             "new.csv",
             clusterings(&["north", "south", "east", "west", "coast"], PATIENTS..PATIENTS + 8),
@@ -76,6 +79,11 @@ fn of_data(data: &DataSet, truth: &str) -> Table {
     table
 }
 
+/// What a patient is called.
+fn patient(patient: usize) -> String {
+    format!("p{:02}", patient + 1)
+}
+
 /// What a patient has.
 fn diagnosis(patient: usize) -> String {
     ["cold", "flu", "fever"][patient % 3].to_owned()
@@ -84,7 +92,7 @@ fn diagnosis(patient: usize) -> String {
 /// What these doctors found: each calls the three groups by names of its own, errs now and then, and
 /// has not seen everybody.
 fn clusterings(doctors: &[&str], patients: std::ops::Range<usize>) -> Table {
-    let ids = patients.clone().map(|i| format!("p{:02}", i + 1)).collect();
+    let ids = patients.clone().map(patient).collect();
     let label = |j: usize, i: usize| {
         let group = (i + usize::from((7 * i + 11 * j).is_multiple_of(13))) % 3;
         let seen = !(5 * i + 3 * j).is_multiple_of(17);

@@ -41,9 +41,11 @@ fn find(saved: &Saved, id: &str) -> anyhow::Result<usize> {
         if let Some(object) = ids.iter().position(|known| known == id) {
             return Ok(object);
         }
-        let near = closest(id, ids.iter().take(100_000));
-        let near = near.map_or(String::new(), |near| format!("; did you mean `{}`?", named(near)));
-        return Err(usage(format!("there is no object `{}`{near}", named(id))));
+        let hint = match closest(id, ids.iter().take(100_000)) {
+            Some(near) => format!("; did you mean `{}`?", named(near)),
+            None => format!(": name one by its identifier, such as `{}`", named(ids.get(0))),
+        };
+        return Err(usage(format!("there is no object `{}`{hint}", named(id))));
     }
     match id.parse() {
         Ok(object) if object < n => Ok(object),

@@ -1,6 +1,9 @@
 //! `consilience report DIR|result.json -o FILE.html`: the page again from a saved result.
 
+use std::fs;
+
 use consilience_io::{Target, write_text};
+use consilience_report::is_page;
 use serde_json::json;
 
 use super::files::check_output;
@@ -15,8 +18,9 @@ pub(super) fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<()> {
     let folder = folder_of(&args.result);
     let own = folder.join(PAGE);
     let output = args.output.clone().unwrap_or_else(|| own.clone());
-    // The page of the result may be made anew.
-    let force = args.force || output == own;
+    // The page of the result may be made anew; what else may lie there under its name is somebody's.
+    let is_page = || fs::read(&own).is_ok_and(|bytes| is_page(&bytes));
+    let force = args.force || output == own && is_page();
     check_output("-o", &output, &[folder.join(RECORD), folder.join(LABELS)], force)?;
     let target = Target::new(&output)?;
     let session = Session::new(common);

@@ -129,7 +129,7 @@ impl Job<'_> {
             ..Input::new(members)
         };
         let answer = self.request.answer(input, run).map_err(|error| store.failure_or(error))?;
-        asked::warn_unsettled(&answer, session);
+        asked::warn_of_outcome(&answer, session);
         let (Some(ensemble), Some(judgement)) = (&answer.ensemble, &answer.judgement) else {
             unreachable!("both were asked for");
         };

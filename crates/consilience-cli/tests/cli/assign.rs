@@ -76,10 +76,12 @@ fn new_tuples_go_to_the_nearest() {
     };
     let found = lines(&folder.path().join("found.csv"));
     assert!(found[1].starts_with(&format!("q0,{},", cluster_of("p3"))), "{found:?}");
-    assert!(found[1].ends_with(",nearest"));
     assert!(found[2].starts_with(&format!("q1,{},", cluster_of("p1"))), "{found:?}");
     assert!(found[3].starts_with(&format!("q2,{},", cluster_of("p2"))), "{found:?}");
-    assert_eq!(found[4..], ["q3,,,none", "q4,,,none"]);
+    // One clustering is not there, and of the others not all labels.
+    assert_eq!(found[0], "id,cluster,confidence,coverage,match");
+    assert!(found[1].ends_with(",0.75,nearest") && found[3].ends_with(",0.5,nearest"), "{found:?}");
+    assert_eq!(found[4..], ["q3,,,0,none", "q4,,,0,none"]);
     // The same in words, and from a pipe without identifiers.
     let output = run(folder.path(), &["assign", "out", "new.csv", "-o", "found.csv", "--force"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -249,4 +251,56 @@ fn what_was_chosen_stays_when_members_are_added() {
         ["score", "more/ensemble.parquet", "--id", "name", "--truth", "labels.csv:a", "--json"];
     let scores = told(&run(folder.path(), &score));
     assert_eq!((&scores["scores"][0]["nmi"], &scores["scores"][0]["k"]), (&1.0.into(), &3.into()));
+}
+
+#[test]
+fn identifiers_of_another_name_are_kept() {
+    let folder = tempdir().unwrap();
+    saved(folder.path(), &[]);
+    let new = "code,a,b,c,d\nq0,a0,b0,c0,d0\nq1,a1,b1,c1,d1\n";
+    fs::write(folder.path().join("new.csv"), new).unwrap();
+    let output = run(folder.path(), &["assign", "out", "new.csv"]);
+    let (table, said) = (String::from_utf8_lossy(&output.stdout), shown(&output));
+    assert!(table.starts_with("id,cluster,confidence,match\nq0,"), "{said}");
+    assert!(table.contains("\nq1,"), "{said}");
+    assert!(said.contains("`code` has a value of its own in every row"), "{said}");
+    assert!(!said.contains("left out"), "{said}");
+    // Two columns that might be it are none, and one that is left out is told of in the singular.
+    let new = "x,code,site,a,b,c,d\n1,q0,s,a0,b0,c0,d0\n2,q1,s,a1,b1,c1,d1\n";
+    fs::write(folder.path().join("new.csv"), new).unwrap();
+    let said = shown(&run(folder.path(), &["assign", "out", "new.csv"]));
+    assert!(
+        said.contains("\n0,") && said.contains("`x`, `code`, `site` are no clusterings"),
+        "{said}"
+    );
+    let said =
+        shown(&run(folder.path(), &["assign", "out", "new.csv", "--id", "code", "--drop", "x"]));
+    assert!(said.contains("\nq0,"), "{said}");
+    assert!(said.contains("note: `site` is no clustering of the result and is left out"), "{said}");
+}
+
+#[test]
+fn added_members_keep_a_number_that_nobody_asked_for() {
+    for (asked, phrase) in [(&["--k", "3"][..], true), (&[], false)] {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("labels.csv"), labels()).unwrap();
+        let combine = ["combine", "labels.csv", "--id", "name", "--save", "out", "--json"];
+        assert_eq!(told(&run(folder.path(), &[&combine[..], asked].concat()))["k"], 3);
+        let more = table("name,e", 60, |i| format!("p{i},{}", i % 3));
+        fs::write(folder.path().join("more.csv"), more).unwrap();
+        let add = ["combine", "more.csv", "--add", "out", "--save", "more"];
+        let json = told(&run(folder.path(), &[&add[..], &["--json"]].concat()));
+        assert_eq!(
+            (&json["k"], json["verdict"].to_string().contains("asked for")),
+            (&3.into(), phrase)
+        );
+        let said = shown(&run(folder.path(), &add));
+        assert_eq!(said.contains("--k stays 3, as the earlier result found it"), !phrase, "{said}");
+        // The page that is made later says the same, and the run can be repeated.
+        let json = told(&run(folder.path(), &["report", "more", "--json"]));
+        assert_eq!(json["verdict"].to_string().contains("asked for"), phrase, "{json}");
+        let page = fs::read_to_string(folder.path().join("more/report.html")).unwrap();
+        assert_eq!(page.contains("was kept from the result"), !phrase);
+        assert!(run(folder.path(), &["replay", "more"]).status.success());
+    }
 }

@@ -209,3 +209,40 @@ fn every_case_is_refused_with_its_reason_and_nothing_is_written() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+#[test]
+fn misspelt_columns_and_options_are_guessed() {
+    let folder = crate::combine::folder_with(
+        "labels.csv",
+        "patient,north,south\np1,a,1\np2,b,2\np3,a,1\np4,b,2\n",
+    );
+    std::fs::write(folder.path().join("truth.csv"), "patient,kind\np1,x\np2,y\np3,x\np4,y\n")
+        .unwrap();
+    std::fs::write(folder.path().join("data.csv"), "name,x,y\na,1.5,2\nb,2.5,3\n").unwrap();
+    for (words, meant) in [
+        ("combine labels.csv --id patint", "patient"),
+        ("combine labels.csv --id patient --drop nort", "north"),
+        ("combine labels.csv labels.csv --id patient --drop nort", "north"),
+        ("combine labels.csv --id patient --weights sout", "south"),
+        ("score labels.csv --id patient --truth nrth", "north"),
+        ("score labels.csv --id patient --truth truth.csv:kid", "kind"),
+        ("run data.csv --id nme -o out", "name"),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let output = run(folder.path(), &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{said}");
+        assert!(said.ends_with(&format!("; did you mean `{meant}`?\n")), "{words:?}: {said}");
+    }
+    for (words, meant) in [
+        ("run data.csv -o out --clusters 3", "--k"),
+        ("combine labels.csv --n-clusters=3", "--k"),
+        ("combine labels.csv --weight w", "--weights"),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let output = run(folder.path(), &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("a similar argument exists: '{meant}'")), "{said}");
+    }
+}

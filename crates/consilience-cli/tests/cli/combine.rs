@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use crate::{assert_shown, consilience, run, table};
+use crate::{assert_shown, consilience, run, shown, table};
 
 /// Section 3 of the SCEC paper: a clustering, the same renamed, and a coarser one.
 const SECTION_3: &str = "a,b,c\n1,3,1\n1,3,1\n2,1,1\n2,1,1\n3,2,2\n3,2,2\n";
@@ -321,4 +321,17 @@ fn a_join_of_strangers_is_refused() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("b.csv: none of its 3 identifiers is in a.csv"), "{said}");
     assert!(said.contains("leading zeros"), "{said}");
+}
+
+#[test]
+fn fewer_clusters_than_asked_for_are_told_of() {
+    let labels = table("a,b,c", 30, |i| format!("{0},{0},{0}", i % 3));
+    let folder = folder_with("labels.csv", &labels);
+    let combine = ["combine", "labels.csv", "--method", "hierarchical", "--k", "3"];
+    let said = shown(&run(folder.path(), &combine));
+    let told = "warning: `hierarchical` made 1 cluster instead of the 3 asked for: it finds no more; \
+                `lwea` makes as many as you say";
+    assert!(said.starts_with("exit code: 0") && said.contains(told), "{said}");
+    let said = shown(&run(folder.path(), &[&combine[..3], &["lwea", "--k", "3"]].concat()));
+    assert!(said.contains("-> 3 clusters") && !said.contains("instead of"), "{said}");
 }

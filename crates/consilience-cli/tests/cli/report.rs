@@ -170,3 +170,49 @@ fn an_unfinished_run_is_told_from_no_run() {
         assert!(said.contains("the run in out is unfinished: give the same command"), "{said}");
     }
 }
+
+#[test]
+fn only_the_page_of_the_result_is_replaced() {
+    let folder = tempdir().unwrap();
+    let labels = table("a,b,c", 30, |i| format!("{},{},{}", i % 2, (i + 1) % 2, i % 3));
+    fs::write(folder.path().join("labels.csv"), labels).unwrap();
+    let save = ["combine", "labels.csv", "--k", "2", "--save", "out"];
+    assert!(run(folder.path(), &save).status.success());
+    let page = folder.path().join("out/report.html");
+    let own = fs::read(&page).unwrap();
+    assert!(run(folder.path(), &["report", "out"]).status.success());
+    assert!(fs::read(&page).unwrap() == own);
+    fs::write(&page, "<!DOCTYPE html><title>Minutes</title>").unwrap();
+    let refused = run(folder.path(), &["report", "out"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", shown(&refused));
+    assert!(shown(&refused).contains("report.html is there already"), "{}", shown(&refused));
+    assert!(fs::read_to_string(&page).unwrap().contains("Minutes"));
+    assert!(run(folder.path(), &["report", "out", "--force"]).status.success());
+    assert!(fs::read(&page).unwrap() == own);
+}
+
+#[test]
+fn the_examples_of_explain_run_as_printed() {
+    let folder = tempdir().unwrap();
+    assert!(run(folder.path(), &["demo", "--tables"]).status.success());
+    let help = String::from_utf8(run(folder.path(), &["explain", "--help"]).stdout).unwrap();
+    let (_, examples) = help.split_once("Examples:").unwrap();
+    let commands = examples.lines().filter_map(|line| line.trim().strip_prefix("consilience "));
+    let mut explained = 0;
+    for line in commands {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        explained += usize::from(words[0] == "explain");
+        if words[0] == "run" {
+            // It takes less time so.
+            words.extend(["--size", "4"]);
+        }
+        let output = run(folder.path(), &words);
+        assert!(output.status.success(), "{line}\n{}", shown(&output));
+    }
+    assert_eq!(explained, 3);
+    let refused = shown(&run(folder.path(), &["explain", "flowers-consensus", "70"]));
+    assert!(
+        refused.contains("no object `70`: name one by its identifier, such as `f001`"),
+        "{refused}"
+    );
+}

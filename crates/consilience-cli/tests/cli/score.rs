@@ -201,3 +201,56 @@ fn minus_one_is_left_out_also_among_numbers_with_decimals() {
     let said = String::from_utf8(pairs.stderr).unwrap();
     assert!(said.contains("both label: `noisy` and `truth` on 3 of 4 objects"), "{said}");
 }
+
+#[test]
+fn identifiers_under_another_name_pair_the_rows() {
+    let (order, other) = ([0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 4, 2]);
+    let folder = folder_with("a.csv", &listed("id,cluster,confidence", order, ",1"));
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("plain.csv", listed("patient,a", order, ""));
+    write("shuffled.csv", listed("code,kind,x", other, ",1.5"));
+    write("same.csv", listed("code,kind", order, ""));
+    write(
+        "twice.csv",
+        "code,name,kind\np0,p0,0\np1,p1,0\np2,p3,1\np3,p2,1\np4,p4,2\np5,p5,2\n".to_owned(),
+    );
+    write("bare.csv", "kind\n0\n0\n1\n1\n2\n2\n".to_owned());
+    let score = |words: &str| {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let output = run(folder.path(), &[&["score", "--json"], &words[..]].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), json)
+    };
+    // By the identifiers, and so it is said where their order is another.
+    for (words, said) in [
+        ("a.csv --truth shuffled.csv:kind", true),
+        ("plain.csv --id patient --truth shuffled.csv:kind", true),
+        ("a.csv --truth same.csv:kind", false),
+        ("a.csv --truth same.csv", false),
+        ("a.csv --id code --truth twice.csv:kind", false),
+    ] {
+        let (code, json) = score(words);
+        assert_eq!((code, &json["scores"][0]["nmi"]), (Some(0), &1.0.into()), "{words}: {json}");
+        let warnings = json["warnings"].to_string();
+        assert_eq!(warnings.contains("are paired by its column `code`"), said, "{words}: {json}");
+        assert!(!warnings.contains("first row"), "{words}: {json}");
+    }
+    // By position only with a warning.
+    let (code, json) = score("a.csv --truth bare.csv");
+    let warnings = json["warnings"].to_string();
+    assert!(
+        code == Some(0) && warnings.contains("first row is taken for the first object"),
+        "{json}"
+    );
+    assert!(warnings.contains("--id pairs them by a column"), "{json}");
+    // Never where it would be wrong, or is not clear.
+    for (words, exit, problem) in [
+        ("plain.csv --truth shuffled.csv:kind", 3, "by column `code`; give --id 'patient' to join"),
+        ("a.csv --truth twice.csv:kind", 3, "both `code` and `name` hold the identifiers"),
+        ("plain.csv --id patient --truth bare.csv", 3, "bare.csv has no column `patient`"),
+    ] {
+        let (code, json) = score(words);
+        assert_eq!(code, Some(exit), "{words}: {json}");
+        assert!(json["error"]["message"].as_str().unwrap().contains(problem), "{words}: {json}");
+    }
+}

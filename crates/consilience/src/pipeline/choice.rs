@@ -54,6 +54,8 @@ pub enum Clusters {
     Auto,
     /// This many.
     Exactly(usize),
+    /// As many as an earlier result has, which found the number: this many, but nobody asked for it.
+    Kept(usize),
     /// What speaks for one in this range, likewise.
     Between(RangeInclusive<usize>),
 }
@@ -63,6 +65,14 @@ impl Clusters {
     pub fn exactly(&self) -> Option<usize> {
         match self {
             Clusters::Exactly(k) => Some(*k),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is known beforehand.
+    pub(super) fn known(&self) -> Option<usize> {
+        match self {
+            Clusters::Exactly(k) | Clusters::Kept(k) => Some(*k),
             _ => None,
         }
     }

@@ -65,7 +65,7 @@ impl Request {
                     return Err(beyond(info, Asked::Start, |m| m.takes_start));
                 }
                 check_offers(info, wanted)?;
-                let k = clusters.exactly();
+                let k = clusters.known();
                 // A number that is still to be found may be any.
                 let any = (info.chooses_k == ChoosesK::Never && k.is_none()).then_some(1);
                 let method = info.with(k.or(any), &settings)?;
@@ -243,7 +243,7 @@ impl Checked {
 
     /// Whether the number of clusters is to be found, and not by the method.
     fn looks_for_number(&self) -> bool {
-        self.built.is_none() && !self.k_given()
+        self.built.is_none() && self.clusters.known().is_none()
     }
 
     /// The number of clusters that is asked for or recommended, and what the members say of it unless
@@ -254,7 +254,7 @@ impl Checked {
         number: Option<&Number>,
         run: &Run,
     ) -> Result<(usize, Option<KCriteria>)> {
-        if let Some(k) = self.clusters.exactly().or(number.map(|number| number.k)) {
+        if let Some(k) = self.clusters.known().or(number.map(|number| number.k)) {
             return Ok((k, None));
         }
         let criteria = KCriteria::new(pool.profiles(true, run)?, self.clusters.range(), run)?;
@@ -370,6 +370,8 @@ mod tests {
         let found = answer("scec", Clusters::Auto).unwrap();
         assert_eq!(found.choice.k, Some(3));
         assert_eq!(found.choice.criteria.map(|criteria| criteria.recommended), Some(3));
+        let kept = answer("scec", Clusters::Kept(2)).unwrap().choice;
+        assert_eq!((kept.k, kept.asked, kept.criteria.is_none()), (Some(2), None, true));
         assert_eq!(k("auto", Clusters::Between(1..=2)), Some(2));
         assert_eq!(k("sa", Clusters::Auto), None);
         assert_eq!(k("sa", Clusters::Between(2..=3)), Some(3));
