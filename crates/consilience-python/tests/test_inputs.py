@@ -164,10 +164,16 @@ def test_a_table_the_other_way_round_is_warned_of() -> None:
 
 def test_identifiers_among_clusterings_are_warned_of() -> None:
     frame = pd.DataFrame(PLAIN, columns=list("abcde")).assign(cell=range(N))
-    with pytest.warns(UserWarning, match="label of its own in `cell`"):
+    with pytest.warns(UserWarning, match="`cell` puts every object in a cluster of its own"):
         co.consensus(frame, n_clusters=3)
-    with pytest.warns(UserWarning, match="label of its own in `cell`"):
+    with pytest.warns(UserWarning, match="`cell` puts every object in a cluster of its own"):
         co.LabelConsensus(n_clusters=2).fit(frame)
+
+
+def test_clusterings_of_other_objects_are_warned_of() -> None:
+    sites = {"east": [0, 0, 1, None, None, None], "west": [None, None, None, 0, 1, 1]}
+    with pytest.warns(UserWarning, match="`west` shares no object with the other clusterings"):
+        co.consensus(sites, n_clusters=2)
 
 
 def test_columns_that_are_no_features_are_warned_of() -> None:

@@ -184,7 +184,7 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
         let scale = match made.scale.as_str() {
             "zscore" => "features scaled to mean 0 and standard deviation 1",
             "minmax" => "features scaled to [0, 1]",
-            _ => "features not scaled",
+            _ => "features as they were given",
         };
         format!(
             "{} with {} were clustered {} by {}{k} (scheme {}; {scale}). ",

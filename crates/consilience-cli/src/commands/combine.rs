@@ -9,7 +9,7 @@ use consilience::Matrix;
 use consilience::consensus::Offers;
 use consilience::ensemble::NO_PROFILE;
 use consilience::judge::{coassociation, scipy_linkage};
-use consilience::pipeline::{Answer, Checked, Input, Record, warn_of_members};
+use consilience::pipeline::{Answer, Checked, Input, Record};
 use consilience_io::{
     Cells, Format, Ids, OutputError, Stage, Target, write_correspondences, write_matrix,
     write_membership, write_table, write_text,
@@ -99,7 +99,6 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         ..Input::new(read.members.into())
     };
     let answer = request.answer(input, &session.run)?;
-    warn_of_members(&answer.profiles, &session.run);
     asked::warn_of_outcome(&answer, &session);
 
     let clock = Instant::now();

@@ -91,14 +91,7 @@ def doubts(made: Ensemble) -> list[str]:
             "object and one column per clustering, lists one item per clustering; if yours is the "
             "other way round, give labels.T"
         ]
-    # Of very few objects each may well be a cluster.
-    own = [name for name, k in zip(made.names, sizes, strict=True) if k == n > 3]
     found = []
-    if own:
-        found.append(
-            f"labels: every object has a label of its own in {_listed(own)}, which looks like an "
-            "identifier; leave it out if it is no clustering"
-        )
     # Where there are very many clusters, a look at all their names would take too long.
     few = [i for i, k in enumerate(sizes) if k <= 1000]
     clusters = {made.names[i]: made.clusters(i) for i in few}

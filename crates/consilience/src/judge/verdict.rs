@@ -66,7 +66,10 @@ pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sen
     let number = Said::new(overview, about);
     let mut checks = vec![number.sentence(overview, about)];
     checks.extend(information(overview));
-    if overview.clusters.len() < 2 {
+    let informed = carries_information(overview);
+    if informed == Some(false) {
+        // What else could be said of the clusters would be said of chance.
+    } else if overview.clusters.len() < 2 {
         checks.push(nothing_apart());
     } else {
         checks.extend(quality(overview));
@@ -78,7 +81,7 @@ pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sen
     }
     checks.extend(silence(overview));
     checks.extend(camps(overview));
-    let headline = number.headline(overview, about, carries_information(overview));
+    let headline = number.headline(overview, about, informed);
     std::iter::once(headline).chain(checks).collect()
 }
 
@@ -166,6 +169,8 @@ impl Said {
             let asked = if about.asked.is_some() { ", as asked for" } else { "" };
             let tell = "whether there are clusters at all, clusterings alone do not tell";
             (Tone::Caution, format!("{start}{asked}: all tests agree, but {tell}"))
+        } else if let (Some(_), true) = (about.asked, self.tests_agree) {
+            (Tone::Caution, format!("{start} as asked for; all tests suggest {}", self.k))
         } else if about.asked.is_some() {
             (Tone::Caution, format!("{start} as asked for; {who} give no clear number"))
         } else {
@@ -320,13 +325,17 @@ fn safety(overview: &Overview) -> Sentence {
 /// How many objects are to be expected with their like.
 fn confidence(overview: &Overview, clarity: Clarity) -> Sentence {
     let mean = overview.confidence();
-    let text = format!(
-        "{} of the objects can be expected to be of the kind that prevails in their cluster: the mean \
-         confidence, learnt from many tables whose classes are known.",
-        match percent(mean) {
-            whole if whole.starts_with(|c: char| c.is_ascii_digit()) => format!("About {whole}"),
-            bound => capital(&bound),
+    let caution = match clarity {
+        Clarity::Clear => "one table may differ",
+        Clarity::Unclear => {
+            "one table may differ, the more so if its number of clusters is not clear"
         }
+        Clarity::None => "without clear clusters it means little",
+    };
+    let text = format!(
+        "The mean confidence is {}. Over many tables whose classes are known, so many objects were of \
+         the class that prevails in their cluster; {caution}.",
+        percent(mean)
     );
     let tone = match mean {
         // Without clusters there is no kind to be of.

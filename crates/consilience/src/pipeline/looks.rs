@@ -142,8 +142,9 @@ fn is_each_once(values: impl Iterator<Item = f64>, low: f64, n: usize) -> bool {
     })
 }
 
-/// Warns of members that say nothing: one cluster only, or every object in one of its own.
-pub fn warn_of_members(profiles: &Profiles, run: &Run) {
+/// Warns of members that say nothing (one cluster only, or every object in one of its own) and of those that no
+/// object links to the others.
+pub(super) fn warn_of_members(profiles: &Profiles, run: &Run) {
     let sizes = profiles.cluster_weights();
     let n = profiles.n_objects();
     let (mut constant, mut apart) = (Vec::new(), Vec::new());
@@ -167,12 +168,50 @@ pub fn warn_of_members(profiles: &Profiles, run: &Run) {
             listed(&apart, 5)
         ));
     }
+    for strangers in strangers(profiles) {
+        let names = strangers.iter().map(|&p| format!("`{}`", named(&profiles.members()[p].name)));
+        let (shares, its) =
+            if strangers.len() == 1 { ("shares", "its") } else { ("share", "their") };
+        run.warn(&format!(
+            "{} {shares} no object with the other clusterings: which of {its} clusters go with which of \
+             theirs is arbitrary",
+            listed(&names.collect::<Vec<_>>(), 5)
+        ));
+    }
+}
+
+/// Groups of members without an object in common with those of other groups, besides the largest group.
+fn strangers(profiles: &Profiles) -> Vec<Vec<usize>> {
+    let r = profiles.n_members();
+    let mut group: Vec<usize> = (0..r).collect();
+    let mut groups = r;
+    for s in 0..profiles.len() {
+        // Mostly the first object links all.
+        if groups <= 1 {
+            return Vec::new();
+        }
+        let mut first = None;
+        profiles.for_each_entry(s, |p, _, _| {
+            let (own, joined) = (group[p], *first.get_or_insert(group[p]));
+            if own != joined {
+                group.iter_mut().filter(|g| **g == own).for_each(|g| *g = joined);
+                groups -= 1;
+            }
+        });
+    }
+    let mut found: Vec<Vec<usize>> = vec![Vec::new(); r];
+    (0..r).for_each(|p| found[group[p]].push(p));
+    found.retain(|members| !members.is_empty());
+    found.sort_by_key(|members| std::cmp::Reverse(members.len()));
+    found.split_off(1.min(found.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
     use crate::linalg::Matrix;
+    use crate::testing::profiles;
 
     fn told(columns: &[(&str, fn(usize) -> f64)]) -> Vec<String> {
         let data = Matrix::from_fn(30, columns.len(), |i, j| columns[j].1(i));
@@ -195,6 +234,23 @@ mod tests {
         for (text, start) in found.iter().zip(starts) {
             assert!(text.starts_with(start), "{text}");
         }
+    }
+
+    #[test]
+    fn members_of_other_objects_are_strangers() {
+        let member = |labels: [i64; 6]| {
+            HardMember::from_integers("m", labels.map(|label| (label >= 0).then_some(label))).into()
+        };
+        let of = |members: &[[i64; 6]]| {
+            strangers(&profiles(
+                &Ensemble::new(members.iter().copied().map(member).collect()).unwrap(),
+            ))
+        };
+        let (left, right) = ([0, 1, 1, -1, -1, -1], [-1, -1, -1, 0, 1, 1]);
+        assert_eq!(of(&[left, right, right]), [[0]]);
+        // Linked by a third.
+        assert_eq!(of(&[left, [-1, -1, 0, 1, -1, -1], right]), [[0; 0]; 0]);
+        assert_eq!(of(&[left]), [[0; 0]; 0]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use answer::{Answer, SCORES, Scores, Seconds};
 pub use choice::{Choice, Clusters, Methods};
 pub use input::{Input, Members};
 pub use leaderboard::{Leaderboard, Standing};
-pub use looks::{may_be_classes, warn_of_columns, warn_of_members};
+pub use looks::{may_be_classes, warn_of_columns};
 pub use recipe::{Recipe, Store};
 pub use record::{
     AlignedRecord, BoardRecord, Classes, ClusterNames, ConsensusRecord, CorrespondenceRecord,

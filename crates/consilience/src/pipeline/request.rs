@@ -14,7 +14,7 @@ use crate::pipeline::answer::{Answer, Scores, Seconds};
 use crate::pipeline::choice::{Choice, Clusters, Methods};
 use crate::pipeline::input::{Input, Members};
 use crate::pipeline::leaderboard::leaderboard;
-use crate::pipeline::looks::warn_of_columns;
+use crate::pipeline::looks::{warn_of_columns, warn_of_members};
 use crate::pipeline::pool::{Narrowed, Pool};
 use crate::pipeline::recipe::{Look, Recipe, number_in};
 use crate::run::Run;
@@ -186,6 +186,9 @@ impl Checked {
             self.fit(choice, narrowed, start, run)?
         };
         answer.seconds.generate = generate;
+        if made.is_none() {
+            warn_of_members(&answer.profiles, run);
+        }
         if let Some((making, recipe, ..)) = &made {
             answer.reused = making.reused;
             let n = answer.profiles.n_objects();

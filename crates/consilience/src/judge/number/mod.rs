@@ -265,7 +265,8 @@ impl Number {
             _ => "gaps are about as deep as in data without clusters",
         };
         let Some(at) = self.at(self.k) else { return gap.to_owned() };
-        let more = if at.agreement > at.reference { "more" } else { "no more" };
+        let (and, more) =
+            if at.agreement > at.reference { ("and", "more") } else { ("but", "no more") };
         let kinds = format!(
             "with {} different kinds of clusterers agree {more} than on such data ({:.2} against {:.2})",
             counted(self.k, "cluster"),
@@ -273,7 +274,7 @@ impl Number {
             at.reference
         );
         match self.clarity {
-            Clarity::Clear => format!("{gap}, and {kinds}"),
+            Clarity::Clear => format!("{gap}, {and} {kinds}"),
             Clarity::Unclear => format!("{gap}; {kinds}; no number stands out"),
             Clarity::None => gap.to_owned(),
         }
