@@ -70,6 +70,8 @@ pub struct Run {
     pool: Arc<Pool>,
     memory: u64,
     observer: Arc<dyn Observer>,
+    /// Whom warnings are about, where several work.
+    subject: Option<&'static str>,
     cancel: CancelFlag,
 }
 
@@ -81,6 +83,7 @@ impl Run {
             pool: Arc::new(Pool::of(0)),
             memory: u64::MAX,
             observer: Arc::new(Silent),
+            subject: None,
             cancel: CancelFlag::default(),
         }
     }
@@ -127,6 +130,12 @@ impl Run {
         Run { seed, ..self.clone() }
     }
 
+    /// The same circumstances, for one of several that work: its warnings begin with its name.
+    #[must_use]
+    pub fn on_behalf_of(&self, subject: &'static str) -> Self {
+        Run { subject: Some(subject), ..self.clone() }
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -166,7 +175,10 @@ impl Run {
 
     /// Tells the observer of something that the user should know.
     pub fn warn(&self, message: &str) {
-        self.observer.warn(message);
+        match self.subject {
+            Some(subject) => self.observer.warn(&format!("{subject}: {message}")),
+            None => self.observer.warn(message),
+        }
     }
 
     /// Fails if `bytes` would pass the memory ceiling; asked *before* allocating.
@@ -227,6 +239,23 @@ mod tests {
         assert_eq!(run.check(), Ok(()));
         flag.cancel();
         assert_eq!(run.tick("stage", 1, None), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn of_several_each_warns_by_name() {
+        #[derive(Default)]
+        struct Heard(std::sync::Mutex<Vec<String>>);
+        impl Observer for Heard {
+            fn progress(&self, _: &'static str, _: u64, _: Option<u64>) {}
+            fn warn(&self, message: &str) {
+                self.0.lock().unwrap().push(message.to_owned());
+            }
+        }
+        let heard = Arc::new(Heard::default());
+        let run = Run::new(0).observer(heard.clone());
+        run.on_behalf_of("rce").warn("merges tie");
+        run.warn("merges tie");
+        assert_eq!(*heard.0.lock().unwrap(), ["rce: merges tie", "merges tie"]);
     }
 
     #[test]

@@ -167,6 +167,9 @@ impl Texts {
 
     /// The column that holds these identifiers, and perhaps more, or only some of them.
     fn identifying(self, ids: &Ids) -> Result<Option<(usize, Objects)>> {
+        if !has_words(ids) {
+            return Ok(None);
+        }
         let mut found: Vec<(usize, String, Objects)> = Vec::new();
         for (column, name, values) in self.columns {
             let rows = values.len();
@@ -191,9 +194,7 @@ impl Texts {
 
     /// Refuses a file that has the values of a column that tells all rows apart, but in another order.
     fn refuse_other_order(&self, witnesses: &[Witness]) -> Result<()> {
-        // Numbers may be the same by chance.
-        let words = |witness: &&Witness| witness.values.iter().any(|id| id.parse::<f64>().is_err());
-        for witness in witnesses.iter().filter(words) {
+        for witness in witnesses.iter().filter(|witness| has_words(&witness.values)) {
             let same = |(_, name, values): &&(usize, String, Ids)| {
                 let Ok(objects) = Objects::new(values.clone()) else { return false };
                 *name != witness.name
@@ -207,6 +208,11 @@ impl Texts {
         }
         Ok(())
     }
+}
+
+/// Whether these are not all numbers, which may stand in another column by chance.
+fn has_words(ids: &Ids) -> bool {
+    ids.iter().any(|id| id.parse::<f64>().is_err())
 }
 
 pub(super) fn read_weights(
@@ -258,8 +264,8 @@ impl<'a> One<'a> {
         let mut named = Named::in_clusterings(self.options, names);
         if self.known_ids && named.id.is_none() {
             // Without a name, those that this program wrote.
-            let place = |id: &str| names.iter().position(|name| name == id);
-            named.id = self.id.and_then(|id| place(id)).or_else(|| place("id"));
+            let id = self.id.map_or("id", String::as_str);
+            named.id = names.iter().position(|name| name == id);
         }
         named
     }

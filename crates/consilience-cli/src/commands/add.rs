@@ -62,7 +62,7 @@ impl Base {
         }
         let chooses = method(all.method()).is_ok_and(|info| info.chooses_k == ChoosesK::Always);
         if all.k.0 == Clusters::Auto && !chooses {
-            let asked = command.number("k").map(Clusters::Exactly);
+            let asked = self.record.k_asked().map(Clusters::Exactly);
             all.k = KChoice(asked.unwrap_or(Clusters::Kept(consensus.k)));
         }
         all

@@ -1,6 +1,7 @@
 //! The options of the consensus as a request, and the answer in words.
 
 use consilience::consensus::{ChoosesK, Offers, Settings, Stop};
+use consilience::judge::KCriteria;
 use consilience::pipeline::{Answer, Checked, Methods, Request};
 use serde_json::{Map, Value, json};
 
@@ -100,13 +101,16 @@ pub(super) fn summary(answer: &Answer) -> String {
     let chosen =
         choice.reason.map(|reason| format!("{way} {}, because {reason}", choice.info.name));
     let from_features = choice.number.as_ref().filter(|_| choice.asked.is_none());
-    // The verdict, where there is one, tells why.
-    let judged = answer.judgement.is_some();
+    // The verdict, where there is one, tells why, unless it looked at other numbers.
+    let judged = |criteria: &KCriteria| {
+        let judgement = answer.judgement.as_ref();
+        judgement.is_some_and(|judged| judged.overview.criteria.range == criteria.range)
+    };
     let number = match (from_features, &choice.criteria) {
-        (Some(number), _) if judged => {
+        (Some(number), _) if answer.judgement.is_some() => {
             Some(format!("--k took {}, found in the features: see the verdict", number.k))
         }
-        (None, Some(criteria)) if judged => Some(format!(
+        (None, Some(criteria)) if judged(criteria) => Some(format!(
             "--k took {}, found in the clusterings: see the verdict",
             criteria.recommended
         )),

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use consilience::Run;
 use consilience::ensemble::{HardMember, Labels, Member};
-use consilience::judge::{Assignment, Nearest, Partition, Unknown};
+use consilience::judge::{Assignment, Nearest, Partition, Unknown, is_whole};
 use consilience_io::{
     Cells, ClusteringTable, Ids, InputError, Setting, Target, read_clusterings, write_table,
 };
@@ -57,7 +58,7 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
         ];
         // As in a consensus, only where labels are missing.
         let coverage: Vec<f64> = found.iter().map(|one| one.coverage).collect();
-        if coverage.iter().any(|&share| share < 1.0) {
+        if !coverage.iter().all(|&share| is_whole(share)) {
             columns.push(("coverage".to_owned(), Cells::Numbers(coverage.into())));
         }
         columns.push(("match".to_owned(), Cells::Text(matches.as_slice().into())));
@@ -118,7 +119,7 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
     let table = match read_clusterings(&args.files, &options, &session.run) {
         Err(InputError::NoSuchColumn { option: Setting::Id, .. }) if guessed => {
             options.id = None;
-            identified(read_clusterings(&args.files, &options, &session.run)?, saved)
+            identified(read_clusterings(&args.files, &options, &session.run)?, saved, &session.run)
         }
         Err(InputError::MeantRun { file, .. }) => return Err(features_given(&file, args)),
         Err(InputError::UnknownEnding { file }) if is_sparse(&file) => {
@@ -132,20 +133,24 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
 
 /// Takes the one column that is no clustering of the result and has a value of its own in every row for
 /// the identifiers, if there is one.
-fn identified(mut table: ClusteringTable, saved: &Saved) -> ClusteringTable {
+fn identified(mut table: ClusteringTable, saved: &Saved, run: &Run) -> ClusteringTable {
     let known = saved.ensemble.members();
+    let is_known = |member: &Member| known.iter().any(|known| known.name() == member.name());
+    // A few values may well differ.
     let tells_apart = |member: &Member| {
         matches!(member, Member::Hard(_))
+            && member.n_objects() > 3
             && member.clusters().len() == member.n_objects()
-            && known.iter().all(|known| known.name() != member.name())
+            && !is_known(member)
     };
     let found: Vec<usize> =
         (0..table.members.len()).filter(|&j| tells_apart(&table.members[j])).collect();
-    if let ([column], None) = (found.as_slice(), &table.ids) {
+    if let ([column], None) = (found.as_slice(), &table.ids)
+        && table.members.iter().any(is_known)
+    {
         let member = table.members.remove(*column);
-        output::note(&format!(
-            "note: `{}` has a value of its own in every row and is taken for the identifiers; --id says \
-             otherwise",
+        run.warn(&format!(
+            "`{}` has a value of its own in every row and is taken for the identifiers; --id says otherwise",
             named(member.name())
         ));
         // Clusters are in the order of the rows where each row has its own.

@@ -19,8 +19,8 @@ pub(super) fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<()> {
     let own = folder.join(PAGE);
     let output = args.output.clone().unwrap_or_else(|| own.clone());
     // The page of the result may be made anew; what else may lie there under its name is somebody's.
-    let is_page = || fs::read(&own).is_ok_and(|bytes| is_page(&bytes));
-    let force = args.force || output == own && is_page();
+    let is_ours = || fs::read(&own).is_ok_and(|bytes| is_page(&bytes));
+    let force = args.force || output == own && is_ours();
     check_output("-o", &output, &[folder.join(RECORD), folder.join(LABELS)], force)?;
     let target = Target::new(&output)?;
     let session = Session::new(common);

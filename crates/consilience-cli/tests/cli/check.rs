@@ -88,7 +88,7 @@ fn planted_mistakes_are_found() {
         ("id-as-feature", vec![plants(column(1, |i| (1000 - i).to_string()))], id),
         (
             "class-as-feature",
-            vec![table("width,Species", 30, |i| format!("{}.5,{}", (i * i) % 17, i % 3))],
+            vec![table("width,Species", 30, |i| format!("{}.5,{}.0", (i * i) % 17, i % 3))],
             &[],
         ),
         ("text-column", vec![plants(nothing)], &[]),

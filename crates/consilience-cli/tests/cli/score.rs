@@ -215,6 +215,8 @@ fn identifiers_under_another_name_pair_the_rows() {
         "code,name,kind\np0,p0,0\np1,p1,0\np2,p3,1\np3,p2,1\np4,p4,2\np5,p5,2\n".to_owned(),
     );
     write("bare.csv", "kind\n0\n0\n1\n1\n2\n2\n".to_owned());
+    write("numbers.csv", "patient,a\n1,0\n2,0\n3,1\n4,1\n".to_owned());
+    write("ranks.csv", "id,rank,kind\n1,4,0\n2,3,0\n3,2,1\n4,1,1\n".to_owned());
     let score = |words: &str| {
         let words: Vec<&str> = words.split_whitespace().collect();
         let output = run(folder.path(), &[&["score", "--json"], &words[..]].concat());
@@ -248,6 +250,8 @@ fn identifiers_under_another_name_pair_the_rows() {
         ("plain.csv --truth shuffled.csv:kind", 3, "by column `code`; give --id 'patient' to join"),
         ("a.csv --truth twice.csv:kind", 3, "both `code` and `name` hold the identifiers"),
         ("plain.csv --id patient --truth bare.csv", 3, "bare.csv has no column `patient`"),
+        // Numbers may be the same by chance.
+        ("numbers.csv --id patient --truth ranks.csv:kind", 3, "ranks.csv has no column `patient`"),
     ] {
         let (code, json) = score(words);
         assert_eq!(code, Some(exit), "{words}: {json}");

@@ -130,7 +130,8 @@ impl<F: Fn(Triple) -> f64 + Sync> Distances<F> {
         let points = &distinct.values;
         let columns = Matrix::from_fn(points.ncols(), u, |f, i| points[(i, f)]);
         let mut values = vec![0.0; start(u)];
-        // New pages cost several threads that ask for them at once four times what they cost one.
+        // New pages cost several threads that ask for them at once four times what they cost one. Writing 0 where
+        // 0 is could be left out by the compiler; to squares that are added, -0 is the same.
         values.iter_mut().step_by(NUMBERS_OF_A_PAGE).for_each(|first| *first = -0.0);
         let mut near = Nearest::of(u);
         in_rows(&mut values, 0..u, &mut near, |first, rows| {

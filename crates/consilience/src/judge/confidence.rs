@@ -94,6 +94,11 @@ fn log_odds(share: f64) -> f64 {
     ((share + ROOM) / (1.0 - share + ROOM)).ln()
 }
 
+/// Whether nothing is missing: memberships add up to 1 but for rounding.
+pub fn is_whole(coverage: f64) -> bool {
+    coverage > 1.0 - 1e-9
+}
+
 /// The share of the members that label each profile.
 pub fn coverage(profiles: &Profiles) -> Vec<f64> {
     let of = |s: usize| {

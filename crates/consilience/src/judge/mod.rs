@@ -27,7 +27,7 @@ mod verdict;
 use crate::ensemble::Profiles;
 
 pub use blocks::{Bin, Blocks, cohesion, consensus_order};
-pub use confidence::{Confidence, coverage};
+pub use confidence::{Confidence, coverage, is_whole};
 pub use convergence::voting_convergence;
 pub use criteria::{KCriteria, KRule, coassociation};
 pub use dendrogram::scipy_linkage;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::confidence::is_whole;
 use crate::judge::number::{Clarity, Number};
 use crate::judge::overview::Overview;
 use crate::words::{count, counted, listed, percent};
@@ -67,11 +68,11 @@ pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sen
     let mut checks = vec![number.sentence(overview, about)];
     checks.extend(information(overview));
     let informed = carries_information(overview);
-    if informed == Some(false) {
-        // What else could be said of the clusters would be said of chance.
-    } else if overview.clusters.len() < 2 {
+    // Without information, whatever else is said of the clusters would be said of chance.
+    let told = informed != Some(false);
+    if told && overview.clusters.len() < 2 {
         checks.push(nothing_apart());
-    } else {
+    } else if told {
         checks.extend(quality(overview));
         checks.extend(sizes(overview, about));
         checks.push(safety(overview));
@@ -80,7 +81,7 @@ pub(super) fn verdict(overview: &Overview, about: &Circumstances<'_>) -> Vec<Sen
         checks.extend(dissent(overview, about));
     }
     checks.extend(silence(overview));
-    checks.extend(camps(overview));
+    checks.extend(camps(overview).filter(|_| told));
     let headline = number.headline(overview, about, informed);
     std::iter::once(headline).chain(checks).collect()
 }
@@ -328,13 +329,13 @@ fn confidence(overview: &Overview, clarity: Clarity) -> Sentence {
     let caution = match clarity {
         Clarity::Clear => "one table may differ",
         Clarity::Unclear => {
-            "one table may differ, the more so if its number of clusters is not clear"
+            "one table may differ, the more so as the number of clusters is not clear"
         }
         Clarity::None => "without clear clusters it means little",
     };
     let text = format!(
-        "The mean confidence is {}. Over many tables whose classes are known, so many objects were of \
-         the class that prevails in their cluster; {caution}.",
+        "The mean confidence is {}. Over many tables whose classes are known, that share of the objects \
+         was of the most frequent class of their cluster; {caution}.",
         percent(mean)
     );
     let tone = match mean {
@@ -355,8 +356,7 @@ fn capital(text: &str) -> String {
 
 /// Labels that are missing, if any are.
 fn silence(overview: &Overview) -> Option<Sentence> {
-    // Memberships add up to 1 but for rounding.
-    if overview.coverage > 1.0 - 1e-9 {
+    if is_whole(overview.coverage) {
         return None;
     }
     let mut text =
@@ -469,6 +469,7 @@ fn camps(overview: &Overview) -> Option<Sentence> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::criteria::KRule;
     use crate::judge::overview::tests::doubtful;
 
     fn names(prefix: &str, n: usize) -> Vec<String> {
@@ -596,6 +597,18 @@ mod tests {
         let said = said(&overview, Some(10), None);
         assert_eq!(said[0].text, "10 asked for, 2 found: the clusterings carry no information.");
         assert_eq!((said[0].tone, about(&said, "Information").tone), (Tone::Weak, Tone::Weak));
+        let abouts: Vec<&str> = said.iter().map(|sentence| &*sentence.about).collect();
+        assert_eq!(abouts, ["Verdict", "Number of clusters", "Information"]);
+    }
+
+    #[test]
+    fn tests_that_agree_on_another_number_are_named() {
+        let mut overview = doubtful();
+        let rule = |name: &'static str| KRule { rule: name.into(), k: 5, decides: true };
+        overview.criteria.rules = vec![rule("a"), rule("b")];
+        (overview.criteria.recommended, overview.criteria.clarity) = (5, Clarity::Unclear);
+        let said = said(&overview, Some(2), None);
+        assert_eq!(said[0].text, "2 clusters as asked for; all tests suggest 5.");
     }
 
     #[test]

@@ -178,7 +178,7 @@ mod tests {
         }
 
         #[test]
-        fn all_pairs_at_once_are_the_pairs_one_by_one(ensemble in ensembles(Kinds::PLAIN, 15, 5)) {
+        fn all_pairs_at_once_are_the_pairs_one_by_one(ensemble in ensembles(Kinds::ALL, 15, 5)) {
             let profiles = profiles(&ensemble);
             let found = ElementCentric::of(&profiles);
             let r = profiles.n_members();
@@ -186,6 +186,43 @@ mod tests {
                 for q in 0..r {
                     let slow = element_similarity(&Contingency::of_members(&profiles, p, q));
                     prop_assert!((found.similarity[(p, q)] - slow).abs() < 1e-12);
+                }
+            }
+        }
+
+        #[test]
+        fn consistency_is_the_mean_over_the_pairs_of_an_object(
+            ensemble in ensembles(Kinds::HARD, 12, 5),
+        ) {
+            let profiles = profiles(&ensemble);
+            let found = ElementCentric::of(&profiles);
+            let r = profiles.n_members();
+            let labels: Vec<Vec<Option<usize>>> = (0..profiles.len())
+                .map(|s| {
+                    let mut own = vec![None; r];
+                    profiles.for_each_entry(s, |p, a, _| own[p] = Some(a));
+                    own
+                })
+                .collect();
+            let weight = |members: &[(usize, Option<usize>)], also: usize| -> f64 {
+                let with = |s: &usize| {
+                    members.iter().all(|&(p, a)| labels[*s][p] == a) && labels[*s][also].is_some()
+                };
+                (0..labels.len()).filter(with).map(|s| profiles.weights()[s]).sum()
+            };
+            for (s, own) in labels.iter().enumerate() {
+                let pairs = (0..r).flat_map(|p| (0..p).map(move |q| (p, q)));
+                let shares: Vec<f64> = pairs
+                    .filter(|&(p, q)| own[p].is_some() && own[q].is_some())
+                    .map(|(p, q)| {
+                        let [a, b] = [(p, own[p]), (q, own[q])];
+                        weight(&[a, b], p) / weight(&[a], q).max(weight(&[b], p))
+                    })
+                    .collect();
+                let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+                match found.consistency[s] {
+                    Some(consistency) => prop_assert!((consistency - mean).abs() < 1e-12),
+                    None => prop_assert!(shares.is_empty()),
                 }
             }
         }

@@ -73,9 +73,9 @@ pub(super) fn leaderboard(
         let profiles = pool.profiles_for(info, run)?;
         let clock = Instant::now();
         let asked = (info.chooses_k != ChoosesK::Always).then_some(k);
-        let answer = info
-            .with(asked, &Settings::default())
-            .and_then(|method| combine_from(profiles, method.as_ref(), None, run));
+        let answer = info.with(asked, &Settings::default()).and_then(|method| {
+            combine_from(profiles, method.as_ref(), None, &run.on_behalf_of(info.name))
+        });
         let mut standing = Standing {
             method: info.name.into(),
             seconds: clock.elapsed().as_secs_f64(),

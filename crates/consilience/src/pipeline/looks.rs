@@ -6,6 +6,7 @@ use crate::base::{Float, Table};
 use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::generate::Data;
+use crate::graph::UnionFind;
 use crate::run::Run;
 use crate::words::{listed, named};
 
@@ -93,8 +94,8 @@ fn of_columns<T: Float>(table: &Table<'_, T>, names: &[String], run: &Run) -> Re
     }
     let mut found = Vec::new();
     let used = |columns: &[usize]| match columns.len() {
-        1 => "is used as a feature: leave it out if it is none",
-        _ => "are used as features: leave out what is none",
+        1 => "is used as a feature: leave it out if it is not one",
+        _ => "are used as features: leave out those that are not",
     };
     if !counting.is_empty() {
         let counts = if counting.len() == 1 { "counts" } else { "count" };
@@ -183,24 +184,19 @@ pub(super) fn warn_of_members(profiles: &Profiles, run: &Run) {
 /// Groups of members without an object in common with those of other groups, besides the largest group.
 fn strangers(profiles: &Profiles) -> Vec<Vec<usize>> {
     let r = profiles.n_members();
-    let mut group: Vec<usize> = (0..r).collect();
-    let mut groups = r;
+    let mut groups = UnionFind::new(r);
     for s in 0..profiles.len() {
         // Mostly the first object links all.
-        if groups <= 1 {
+        if groups.n_sets() <= 1 {
             return Vec::new();
         }
         let mut first = None;
         profiles.for_each_entry(s, |p, _, _| {
-            let (own, joined) = (group[p], *first.get_or_insert(group[p]));
-            if own != joined {
-                group.iter_mut().filter(|g| **g == own).for_each(|g| *g = joined);
-                groups -= 1;
-            }
+            groups.union(*first.get_or_insert(p), p);
         });
     }
     let mut found: Vec<Vec<usize>> = vec![Vec::new(); r];
-    (0..r).for_each(|p| found[group[p]].push(p));
+    (0..r).for_each(|p| found[groups.find(p)].push(p));
     found.retain(|members| !members.is_empty());
     found.sort_by_key(|members| std::cmp::Reverse(members.len()));
     found.split_off(1.min(found.len()))

@@ -64,7 +64,7 @@ fn feature(table: &RawTable, column: &RawColumn) -> Option<Finding> {
         return Some(Finding::new("id-as-feature", table, problem, fix));
     }
     if let Some((low, high)) = whole(column)
-        && may_be_classes(name, (high - low) as f64 + 1.0)
+        && may_be_classes(name, high - low + 1.0)
     {
         let problem = format!("column {} may hold known classes", quoted(column));
         let fix = format!("give --truth '{0}' to score by it, or --drop '{0}'", named(name));
@@ -131,10 +131,11 @@ fn no_numbers(table: &RawTable, column: &RawColumn) -> Option<Finding> {
 }
 
 /// The least and the largest of a column of whole numbers.
-fn whole(column: &RawColumn) -> Option<(i128, i128)> {
-    let numbers = column.values.iter().map(|value| value.parse::<i64>().ok().map(i128::from));
-    let numbers = numbers.collect::<Option<Vec<i128>>>()?;
-    Some((*numbers.iter().min()?, *numbers.iter().max()?))
+fn whole(column: &RawColumn) -> Option<(f64, f64)> {
+    let number = |value: &String| value.parse().ok().filter(|x: &f64| x.fract() == 0.0);
+    let numbers = column.values.iter().map(number).collect::<Option<Vec<f64>>>()?;
+    let first = *numbers.first()?;
+    Some(numbers.iter().fold((first, first), |(low, high), &x| (low.min(x), high.max(x))))
 }
 
 /// Whether a column has the whole numbers from one to another, each once, in any order; a few must begin
@@ -144,8 +145,8 @@ fn is_counter(column: &RawColumn) -> bool {
     let Some((low, high)) = whole(column).filter(|_| is_distinct(column) && n >= 5) else {
         return false;
     };
-    let begins = n >= 10 || (0..=1).contains(&low);
-    (begins && high - low == n as i128 - 1) || is_id_name(&column.name)
+    let begins = n >= 10 || low == 0.0 || low == 1.0;
+    (begins && high - low == (n - 1) as f64) || is_id_name(&column.name)
 }
 
 /// A value such as -999 or 9999 that stands in several rows and far outside of all others.

@@ -43,8 +43,8 @@ impl Profiles {
         let k = self.n_clusters();
         let mut gram = Matrix::zeros(k, k);
         // The rows of one member's clusters are a task: nothing needs to be added up afterwards, and
-        // the part of the matrix that is written at random stays small. Only entries on and right
-        // of the diagonal are computed.
+        // the part of the matrix that is written at random stays small. A member's own block is
+        // written whole, also where members are soft.
         let blocks = self.rows_of_members(&mut gram).into_par_iter().enumerate();
         blocks.with_max_len(1).for_each(|(h, block)| {
             if self.is_hard() {
