@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+
 import consilience as co
 
+MIXTURE = GaussianMixture(2, random_state=0).fit(np.arange(8.0).reshape(4, 2))
 GOOD = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 2, 0]])
 
 
@@ -40,6 +46,11 @@ GOOD = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 2, 0]])
         ([np.array([[0.5, 0.4]])], ValueError, "sum to 1"),
         ([np.array([[1.5, -0.5]])], ValueError, "membership must be"),
         ([np.array([[np.nan, 1.0]])], ValueError, "membership must be"),
+        ([KMeans(3), KMeans(4)], TypeError, r"member `0` is a KMeans that is not fitted.*clusterer.fit_predict\(X\)"),
+        ([KMeans], TypeError, r"the class KMeans: give labels, KMeans\(\).fit_predict\(X\)"),
+        ([MIXTURE], TypeError, r"GaussianMixture, which keeps no labels: give mixture.predict\(X\).*predict_proba\(X\)"),
+        ({"a": make_pipeline(MIXTURE)}, TypeError, "member `a` is a Pipeline, which keeps no labels"),
+        (KMeans(2), TypeError, "labels is a KMeans that is not fitted"),
     ],
 )
 def test_labels(labels: object, error: type[Exception], message: str) -> None:
@@ -54,6 +65,7 @@ def test_labels(labels: object, error: type[Exception], message: str) -> None:
         ({"n_clusters": 0}, ValueError, "n_clusters must be at least 1"),
         ({"n_clusters": -1}, ValueError, "n_clusters"),
         ({"n_clusters": 2.5}, TypeError, "n_clusters"),
+        ({"n_clusters": True}, TypeError, "n_clusters must be an integer, got True"),
         ({"n_clusters": "two"}, ValueError, "n_clusters"),
         ({"n_clusters": (2, 3, 4)}, ValueError, "n_clusters must be"),
         ({"n_clusters": (3, 2)}, ValueError, r"n_clusters must be a pair \(least, most\), got \(3, 2\)"),
@@ -108,12 +120,14 @@ def test_one_row_is_one_cluster() -> None:
         ([[1.0], [np.nan]], {}, ValueError, "row 1"),
         ([[1.0], [np.inf]], {}, ValueError, "row 1"),
         ([1.0, 2.0], {}, ValueError, "two dimensions"),
-        ([["a"]], {}, TypeError, "table of numbers"),
+        ([["a"]], {}, ValueError, "column `0` holds text or dates, such as 'a'"),
+        (np.array([[{}]]), {}, TypeError, "table of numbers"),
         (np.empty((0, 2)), {}, ValueError, "empty"),
         (np.empty((3, 0)), {}, ValueError, "empty: 3 objects of 0 features"),
         (np.eye(5), {"scheme": "other"}, ValueError, "there is no scheme `other`"),
         (np.eye(5), {"base": "other"}, ValueError, "there is no base clusterer `other`"),
-        (np.eye(5), {"base": 3}, TypeError, "base"),
+        (np.eye(5), {"base": 3}, TypeError, "base must be a name, got int$"),
+        (np.eye(5), {"base": KMeans(3)}, TypeError, r"got KMeans; ConsensusClustering\(base=...\) takes clusterers"),
         (np.eye(5), {"n_members": 0}, ValueError, "n_members"),
         (np.eye(5), {"base_n_clusters": (5, 2)}, ValueError, r"base_n_clusters.*\(least, most\), got \(5, 2\)"),
         (
@@ -129,6 +143,84 @@ def test_one_row_is_one_cluster() -> None:
 def test_features(X: object, arguments: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         co.generate(X, **arguments)
+
+
+def coal() -> pd.DataFrame:
+    """Twelve objects of two numbers, with names."""
+    numbers = np.random.default_rng(0).normal(size=(12, 2))
+    return pd.DataFrame(numbers, columns=["ash", "water"], index=[f"w{i}" for i in range(12)])
+
+
+FEATURES = pytest.mark.parametrize(
+    "call",
+    [co.generate, co.ConsensusClustering(2, n_members=4).fit, co.ConsensusClustering(2, base=KMeans()).fit],
+    ids=["generate", "fit", "foreign"],
+)
+
+
+@FEATURES
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "pyarrow"]
+)
+def test_gaps_are_told_by_row_and_name(call, make) -> None:
+    for bad, message in ((np.nan, "NaN, a missing number"), (-np.inf, "infinity")):
+        table = coal().reset_index(drop=True)
+        table.loc[3, "water"] = bad
+        with pytest.raises(ValueError, match=f"row 3, column `water` is {message}: .*SimpleImputer"):
+            call(make(table))
+        table.columns = pd.Index([10, 20])
+        with pytest.raises(ValueError, match="row 3, column `20`"):
+            call(table)
+    table.loc[5] = np.inf
+    with pytest.raises(ValueError, match=r"row 3, column `20`.*\(2 more like it\)"):
+        call(table)
+
+
+@FEATURES
+def test_numbers_that_pandas_calls_na_are_gaps(call) -> None:
+    table = coal().assign(year=pd.array([1, 2, pd.NA] * 4, dtype="Int64"))
+    with pytest.raises(ValueError, match="row 2, column `year` is NaN"):
+        call(table)
+
+
+@FEATURES
+def test_columns_of_texts_and_dates_are_named(call) -> None:
+    table = coal().assign(mine=[f"m{i}" for i in range(12)])
+    with pytest.raises(ValueError, match="column `mine` holds text or dates, such as 'm0'.*set_index"):
+        call(table)
+    with pytest.raises(ValueError, match="column `mine` holds"):
+        call(pl.from_pandas(table))
+    with pytest.raises(ValueError, match="column `mine` holds"):
+        call(table.astype({"mine": "category"}))
+    day = pd.Timestamp("2020-01-01")
+    for when in (day, day.tz_localize("UTC"), day.date()):
+        with pytest.raises(ValueError, match="columns `mine`, `when` hold text or dates"):
+            call(table.assign(when=when))
+        with pytest.raises(ValueError, match="column `when` holds text or dates, such as '2020-01-01"):
+            call(coal().assign(when=when)[["when"]])
+    with pytest.raises(ValueError, match="column `2` holds"):
+        call(table.to_numpy())
+    # Texts that spell numbers are numbers, as to scikit-learn.
+    call(coal().astype(str))
+
+
+def test_a_report_says_where_numbers_are_missing(tmp_path) -> None:
+    table = coal()
+    result = co.consensus(np.arange(24).reshape(12, 2) % 5)
+    table.iloc[7, 0] = np.nan
+    with pytest.raises(ValueError, match="row 7, column `ash` is NaN.*SimpleImputer"):
+        result.report(tmp_path / "x.html", X=table)
+    with pytest.raises(ValueError, match="row 7, column `0` is NaN"):
+        result.report(tmp_path / "x.html", X=table.to_numpy())
+    with pytest.raises(ValueError, match=r"path ends in '.pdf'.*ends in .html"):
+        result.report(tmp_path / "x.pdf")
+    assert not list(tmp_path.iterdir())
+    result.report(tmp_path / "X.HTM")
+
+
+def test_anndata_is_told_from_tables() -> None:
+    with pytest.raises(TypeError, match=r"adata must be an AnnData, got DataFrame: consilience.consensus"):
+        co.tl.consensus(coal())
 
 
 def test_metrics_refuse_what_they_cannot_compare() -> None:

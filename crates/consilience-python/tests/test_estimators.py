@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -306,3 +307,44 @@ def test_settling_is_told_in_scikit_learns_words() -> None:
     model = co.ConsensusClustering(3, n_members=5, method="scec", params=params, random_state=0)
     with pytest.warns(ConvergenceWarning):
         model.fit(X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_features_of_unequal_scales_are_warned_of(dtype: type) -> None:
+    X = co.make_blobs()[0]
+    frame = pd.DataFrame({"mass": X[:, 0] * 1e4, "one": 0.1, "size": X[:, 1], "far": X[:, 1] * 9}).astype(dtype)
+    fit = co.ConsensusClustering(5, n_members=4, base="kmeans", random_state=0).fit
+    with pytest.warns(UserWarning, match="`mass` varies [0-9,]+ times as much as `size`.*StandardScaler"):
+        fit(frame)
+    with pytest.warns(UserWarning, match=r"`X\[:, 0\]` varies [0-9,]+ times as much as `X\[:, 2\]`"):
+        co.generate(frame.to_numpy(), n_members=4, base="kmeans")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fit(frame.drop(columns="mass"))
+        fit(StandardScaler().fit_transform(frame))
+    assert not [w for w in told if "StandardScaler" in str(w.message)]
+
+
+def test_members_that_cannot_differ_are_warned_of() -> None:
+    X, _ = co.make_blobs()
+    model = co.ConsensusClustering(5, base=HDBSCAN(copy=True), n_members=3)
+    with pytest.warns(UserWarning, match="all 3 clusterings are the same, for HDBSCAN has no random start.*list"):
+        model.fit(X)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.set_params(base=[HDBSCAN(5, copy=True), HDBSCAN(40, copy=True)], n_members=None).fit(X)
+        model.set_params(base=KMeans(5, n_init=9), n_members=2).fit(X)
+    assert not [w for w in told if "are the same" in str(w.message)]
+
+
+def test_the_index_of_a_frame_names_the_objects_of_an_ensemble() -> None:
+    X, _ = co.make_blobs()
+    frame = pd.DataFrame(X, columns=["x", "y"], index=[f"o{i}" for i in range(len(X))])
+    for soft in (False, True):
+        given = {"n_members": 4, "base": "kmeans", "soft": soft}
+        named, plain = co.generate(frame, **given), co.generate(X, **given)
+        assert named.ids == list(frame.index) and plain.ids is None
+        assert named.names == plain.names
+        assert all(np.allclose(named.member(i), plain.member(i), rtol=0, atol=1e-15) for i in range(4))
+    assert co.generate(frame.reset_index(drop=True), n_members=2, base="kmeans").ids is None
+    assert co.consensus(named).ids_ == list(frame.index)

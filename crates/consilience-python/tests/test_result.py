@@ -335,3 +335,28 @@ def test_silence_counts_and_is_told() -> None:
     light = co.consensus(table, n_clusters=2, sample_weight=[0.0] + [1.0] * 39)
     assert light.coverage_.tolist() == result.coverage_.tolist()
     assert 0 < light.confidence_[0] < 0.92
+
+
+def test_what_is_printed_is_the_verdict() -> None:
+    result = co.consensus([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]], n_clusters=2)
+    assert str(result).splitlines() == [repr(result), *result.verdict_]
+    assert "4 objects (2 distinct) in 2 clusters" in repr(result) and "\n" not in repr(result)
+    assert "1 object (1 distinct) in 1 cluster," in repr(co.consensus([[0]], n_clusters=1))
+
+
+def test_one_iteration_is_one() -> None:
+    with pytest.warns(co.ConvergenceWarning, match="stopped after 1 iteration before"):
+        co.consensus(LABELS, method="scec", n_clusters=3, params={"max_iter": 1})
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n0,1\n", b"\x80\x04junk", None], ids=str)
+def test_files_of_other_kinds_are_refused_in_our_words(content: bytes | None, tmp_path) -> None:
+    file = tmp_path / "l.csv"
+    if content is None:
+        with file.open("wb") as to:
+            np.savez(to, head=np.array([{}], dtype=object))
+    else:
+        file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"l.csv is no saved consensus: it .*consilience.read\(path\)") as told:
+        co.load(file)
+    assert "pickle" not in str(told.value)

@@ -34,6 +34,9 @@ _DAMAGED = (
     zlib.error,
 )
 
+#: What to do about a file of another kind.
+_INSTEAD = "give a file that ConsensusResult.save wrote; consilience.read(path) reads tables of labels"
+
 #: What of an answer goes into the description, and what into arrays of its own.
 _PLAIN = (
     "n_clusters",
@@ -70,6 +73,11 @@ def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]
     # What the system says of the file itself is an error of Python's own.
     with Path(path).open("rb") as file:
         try:
+            start = file.read(6)
+            file.seek(0)
+            # An archive, or one array; of anything else NumPy says that it may be pickled.
+            if start[:2] != b"PK" and start != b"\x93NUMPY":
+                raise ValueError(f"it is no NumPy archive; {_INSTEAD}")
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise ValueError("it holds one array, and not what ConsensusResult.save writes")
@@ -82,7 +90,8 @@ def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]
                 raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
             return make(_unpacked(arrays, head), head["copies"])
         except _DAMAGED as error:
-            raise ValueError(f"{path} is no saved consensus: {error}") from error
+            reason = f"it holds Python objects; {_INSTEAD}" if "pickle" in str(error) else error
+            raise ValueError(f"{path} is no saved consensus: {reason}") from error
 
 
 def _packed(

@@ -42,6 +42,8 @@ def circumstances(
 
 def whole(value: Any, name: str, *, least: int) -> int:
     """The integer that an argument is, at least ``least``."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {value}")
     try:
         number = operator.index(value)
     except TypeError:

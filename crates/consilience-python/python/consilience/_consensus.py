@@ -18,15 +18,17 @@ from consilience._inputs import (
     along_ensemble,
     builder,
     by_name,
+    columns_of,
     doubts,
     doubts_of_features,
     mapped,
     one,
+    refuse_gaps,
     table,
     weights,
 )
 from consilience._native import Ensemble, Models
-from consilience._result import ConsensusResult, placed, repeated
+from consilience._result import ConsensusResult, counted, placed, repeated
 from consilience._warnings import ConvergenceWarning
 
 #: How a number of clusters is asked for.
@@ -213,7 +215,7 @@ def combined(
     settled = result.stop_ != "max-iterations"
     if not settled:
         messages.append(
-            f"`{result.method_}` was stopped after {result.n_iter_} iterations before it settled; "
+            f"`{result.method_}` was stopped after {counted(result.n_iter_, 'iteration')} before it settled; "
             "consilience.methods() tells which parameter allows more"
         )
     return result, messages, settled
@@ -264,8 +266,9 @@ def generate(
 
     Parameters
     ----------
-    X : (n, d) array or sparse matrix of numbers
-        The features. Bring them to one scale first if they differ. float32 is not widened, and gives
+    X : (n, d) array, frame or sparse matrix of numbers
+        The features. Bring them to one scale first if they differ. The index of a pandas table becomes
+        the ``ids`` of the ensemble. float32 is not widened, and gives
         the members that the same numbers give as float64. A matrix of ``scipy.sparse``, or whatever
         else has ``tocsr``, is clustered by "kmeans" and "minibatch_kmeans" without writing out its
         zeros, and gives the members that it would give written out.
@@ -297,6 +300,11 @@ def generate(
     -------
     Ensemble
 
+    Warns
+    -----
+    UserWarning
+        If a column is hardly a feature, or one varies more than 100 times as much as another.
+
     Examples
     --------
     >>> import consilience as co
@@ -306,9 +314,11 @@ def generate(
     >>> bool(co.metrics.ari(labels, y) > 0.9)
     True
     """
-    given = table(X)
+    given, names = table(X), columns_of(X)
+    refuse_gaps(given, names)
+    _, index = aligned(X) if names is not None else (None, None)
     around = circumstances(random_state, n_jobs, progress, memory)
-    for message in doubts_of_features(given, getattr(X, "columns", None), around):
+    for message in doubts_of_features(given, names, around):
         warnings.warn(message, UserWarning, stacklevel=2)
     ensemble, _ = make_members(
         given,
@@ -321,7 +331,10 @@ def generate(
         soft=soft,
         circumstances=around,
     )
-    return ensemble
+    if index is None:
+        return ensemble
+    members, weight, _ = ensemble.__reduce__()[1]
+    return Ensemble._from_state(members, weight, [str(name) for name in index])
 
 
 def make_members(
@@ -339,7 +352,8 @@ def make_members(
     """The ensemble, and the models that label new objects; ``X`` as :func:`table` gives it."""
     for name, word in (("scheme", scheme), ("base", base)):
         if word is not None and not isinstance(word, str):
-            raise TypeError(f"{name} must be a name, got {type(word).__name__}")
+            clusterer = "; ConsensusClustering(base=...) takes clusterers" if hasattr(word, "fit") else ""
+            raise TypeError(f"{name} must be a name, got {type(word).__name__}{clusterer}")
     limits = span(base_n_clusters)
     scheme = scheme_of(scheme, base, limits)
     if scheme == "random-k" and limits is not None and limits[0] == limits[1]:

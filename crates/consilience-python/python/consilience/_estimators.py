@@ -32,7 +32,17 @@ from consilience._clusterers import (
     takes_sparse,
 )
 from consilience._consensus import Clusters, asked, combined, make_members, number_of, scheme_of, span
-from consilience._inputs import aligned, builder, doubts, doubts_of_features, table, weights
+from consilience._inputs import (
+    aligned,
+    builder,
+    columns_of,
+    doubts,
+    doubts_of_features,
+    refuse_gaps,
+    refuse_texts,
+    table,
+    weights,
+)
 from consilience._native import Builder, Ensemble, Models
 from consilience._result import ConsensusResult, placed
 
@@ -282,7 +292,8 @@ class ConsensusClustering(_Consensus):
 
     Takes arrays and sparse matrices: see :func:`consilience.generate`. Features are taken as they
     are: where their units differ scale them first, for example by ``StandardScaler`` in a pipeline.
-    (The command line's ``run`` does, unless told ``--scale none``.)
+    (The command line's ``run`` does, unless told ``--scale none``.) ``fit`` warns where one column varies
+    more than 100 times as much as another.
 
     Parameters
     ----------
@@ -378,16 +389,23 @@ class ConsensusClustering(_Consensus):
         self.verbose = verbose
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        # Our own clusterers say where a number is not finite, and do not compute in float32.
-        ours = self._ours()
-        return validate_data(
+        refuse_texts(X)
+        # Our own clusterers do not compute in float32.
+        given = validate_data(
             self,
             X,
             reset=reset,
             accept_sparse="csr",
-            dtype=(np.float64, np.float32) if ours else np.float64,
-            ensure_all_finite=not ours,
+            dtype=(np.float64, np.float32) if self._ours() else np.float64,
+            ensure_all_finite=False,
         )
+        refuse_gaps(table(given), columns_of(X) or self._names())
+        return given
+
+    def _names(self) -> list[str] | None:
+        """The names of the features, if they have some."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -435,7 +453,7 @@ class ConsensusClustering(_Consensus):
         self.made_: list[dict[str, Any]] = []
         scheme = self._scheme()
         given, around = table(X), circumstances(seed, self.n_jobs, bool(self.verbose))
-        doubtful = doubts_of_features(given, getattr(self, "feature_names_in_", None), around)
+        doubtful = doubts_of_features(given, self._names(), around)
         if self._ours():
             members, self._models = make_members(
                 given,
@@ -454,6 +472,11 @@ class ConsensusClustering(_Consensus):
         else:
             self._models, labels = self._fitted(X, np.random.default_rng(seed))
             members = builder(labels).finish()
+            if not isinstance(self.base, Sequence) and not has_seed(self.base) and _all_same(labels):
+                doubtful.append(
+                    f"base: all {len(labels)} clusterings are the same, for {name_of(self.base)} has no "
+                    "random start; vary its parameters instead: a list as base makes one clustering per item"
+                )
             given = self.base if isinstance(self.base, Sequence) else [self.base]
             names = (item if isinstance(item, str) else name_of(item) for item in given)
             base = " and ".join(dict.fromkeys(names))
@@ -560,3 +583,8 @@ class ConsensusClustering(_Consensus):
             for model in self._models
         ]
         return builder(labels)
+
+
+def _all_same(labels: list[Any]) -> bool:
+    """Whether there are several clusterings without any difference."""
+    return len(labels) > 1 and all(np.array_equal(labels[0], other) for other in labels[1:])

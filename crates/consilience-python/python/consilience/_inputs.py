@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, TypedDict
 
 import numpy as np
@@ -137,29 +138,142 @@ def table(X: Any) -> Any:
     """
     if hasattr(X, "tocsr"):
         return _compressed(X)
-    array = np.asarray(X) if hasattr(X, "__array__") else X
+    array = _numbers(X)
     if isinstance(array, np.ndarray) and _is_single(array.dtype):
         return _two_dimensions(array.astype(np.float32, copy=False))
     return features(array)
 
 
-def doubts_of_features(X: Any, names: Any, circumstances: Any) -> list[str]:
+def columns_of(X: Any) -> list[str] | None:
+    """The names of the columns of a table of pandas, polars or pyarrow."""
+    names = getattr(X, "column_names" if _package(X) == "pyarrow" else "columns", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def doubts_of_features(X: Any, names: list[str] | None, circumstances: Any) -> list[str]:
     """What looks wrong with columns of ``X``, which is as :func:`table` gives it; ``names`` if they have some."""
     if isinstance(X, tuple):
         # Whole columns of a sparse matrix are not at hand.
         return []
-    called = [] if names is None else [name for name in names if isinstance(name, str)]
-    if len(called) != X.shape[1]:
-        called = [f"X[:, {column}]" for column in range(X.shape[1])]
-    return _native.doubts_of_features(X, called, circumstances)
+    called = names or [f"X[:, {column}]" for column in range(X.shape[1])]
+    return _native.doubts_of_features(X, called, circumstances) + _unequal_scales(X, called)
+
+
+def _unequal_scales(X: np.ndarray[Any, Any], names: list[str]) -> list[str]:
+    """Whether distances are decided by columns that vary far more than others."""
+    # Some thousand rows tell a factor of 100, and need no copy of the table.
+    some = X[:: len(X) // 10_000 + 1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = some.std(axis=0, dtype=np.float64)
+    # What rounding leaves of a constant column is no deviation.
+    varies = (some.max(axis=0) > some.min(axis=0)) & (deviations > 0) & np.isfinite(deviations)
+    varied = np.flatnonzero(varies)
+    if not varied.size:
+        return []
+    most, least = (varied[pick(deviations[varied])] for pick in (np.argmax, np.argmin))
+    if deviations[most] <= 100 * deviations[least]:
+        return []
+    return [
+        f"X: `{names[most]}` varies {deviations[most] / deviations[least]:,.0f} times as much as "
+        f"`{names[least]}`, which then hardly counts; if their units differ, bring all columns to one "
+        "scale first, for example with sklearn.preprocessing.StandardScaler"
+    ]
+
+
+def refuse_gaps(X: Any, names: list[str] | None) -> None:
+    """Says where a number of ``X``, which is as :func:`table` gives it, is NaN or infinite."""
+    values = X[3] if isinstance(X, tuple) else X
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    first = int(np.argmin(finite))
+    if isinstance(X, tuple):
+        row, column = int(np.searchsorted(X[1], first, side="right")) - 1, int(X[2][first])
+    else:
+        row, column = divmod(first, X.shape[1])
+    wrong = "NaN, a missing number" if np.isnan(values.flat[first]) else "infinity"
+    others = int(finite.size - np.count_nonzero(finite)) - 1
+    more = f" ({others} more like it)" if others else ""
+    raise ValueError(
+        f"X: row {row}, column `{names[column] if names else column}` is {wrong}{more}: leave such rows or "
+        "columns out, or fill the gaps, for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def refuse_texts(X: Any) -> None:
+    """Names the columns of a table of features that hold texts or dates."""
+    wrong = [(name, value) for name, column in _columns(X) if (value := _text_in(column)) is not None]
+    if wrong:
+        many = len(wrong) > 1
+        raise ValueError(
+            f"X: {'columns' if many else 'column'} {_listed([name for name, _ in wrong])} "
+            f"{'hold' if many else 'holds'} text or dates, such as {wrong[0][1]!r}, and features are "
+            f"numbers: leave {'them' if many else 'it'} out; a column that names the objects can be "
+            'made the index, df.set_index("name")'
+        )
+
+
+def _columns(X: Any) -> Iterable[tuple[str, Any]]:
+    """The columns of a table that may hold something else than numbers."""
+    if _is_pandas(X):
+        return ((str(name), column) for name, column in X.items())
+    names = columns_of(X)
+    if names is not None and _package(X) in ("polars", "pyarrow"):
+        return zip(names, X.get_columns() if hasattr(X, "get_columns") else X.columns, strict=True)
+    if isinstance(X, (list, tuple)):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            return []
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
+        return ((str(j), X[:, j]) for j in range(X.shape[1]))
+    return []
+
+
+def _text_in(column: Any) -> str | None:
+    """The first text or date in a column, unless all are numbers or texts that spell some."""
+    if getattr(getattr(column, "dtype", None), "kind", "O") in "fiub":
+        return None
+    array = np.asarray(column)
+    if array.dtype.kind in "Mm":
+        return str(array[0]) if len(array) else ""
+    if array.dtype.kind not in "OUST":
+        return None
+    try:
+        array.astype(np.float64)
+    except (TypeError, ValueError):
+        for value in array.tolist():
+            if isinstance(value, (date, timedelta)) or (
+                isinstance(value, (str, bytes)) and not _spells_a_number(value)
+            ):
+                return str(value)
+    return None
+
+
+def _spells_a_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(X: Any) -> Any:
+    """``X`` as an array, if it knows how to become one; NaN for the NA of pandas."""
+    refuse_texts(X)
+    array = np.asarray(X) if hasattr(X, "__array__") else X
+    if _is_pandas(X) and array.dtype == object:
+        return np.where(X.isna(), np.nan, array)
+    return array
 
 
 def features(X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A table of features as an array."""
     if hasattr(X, "tocsr"):
         raise TypeError("X is sparse, but all its numbers are needed here: give X.toarray()")
+    given = _numbers(X)
     try:
-        array = np.asarray(X, dtype=np.float64)
+        array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be a table of numbers: {error}") from None
     _two_dimensions(array)
@@ -322,6 +436,28 @@ def _refuse(labels: Any, what: str) -> None:
         raise TypeError(f"{what} is sparse: labels are given as an array, .toarray()")
     if _package(labels) == "polars" and type(labels).__name__ == "LazyFrame":
         raise TypeError(f"{what} is a LazyFrame: give .collect()")
+    if callable(getattr(labels, "fit", None)) and not hasattr(labels, "labels_"):
+        raise TypeError(f"{what} {_instead_of(labels)}")
+
+
+def _instead_of(clusterer: Any) -> str:
+    """What to give instead of a clusterer without labels."""
+    if isinstance(clusterer, type):
+        return f"is the class {clusterer.__name__}: give labels, {clusterer.__name__}().fit_predict(X)"
+    name = type(clusterer).__name__
+    if hasattr(clusterer, "__sklearn_is_fitted__"):
+        fitted = clusterer.__sklearn_is_fitted__()
+    else:
+        # By the convention of scikit-learn, what a fit has found ends in an underscore.
+        fitted = any(known.endswith("_") and known[0] != "_" for known in vars(clusterer))
+    if not fitted:
+        return f"is a {name} that is not fitted: give its labels, clusterer.fit_predict(X)"
+    if hasattr(clusterer, "predict_proba"):
+        return (
+            f"is a {name}, which keeps no labels: give mixture.predict(X), or its memberships, "
+            "mixture.predict_proba(X)"
+        )
+    return f"is a {name}, which keeps no labels: give clusterer.predict(X)"
 
 
 def builder(labels: Any, missing: Any = MISSING) -> Builder:

@@ -21,6 +21,7 @@ __all__ = [
     "consensus",
     "data_set",
     "diversity",
+    "doubts_of_features",
     "element_centric",
     "exact_sums",
     "generate",

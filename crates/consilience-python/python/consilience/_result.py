@@ -16,7 +16,7 @@ import numpy as np
 from consilience import _native
 from consilience._archive import read, whole_or_not_at_all, write
 from consilience._circumstances import ceiling, circumstances
-from consilience._inputs import MISSING, builder, by_name, features, only_numbered
+from consilience._inputs import MISSING, builder, by_name, columns_of, features, only_numbered, refuse_gaps
 from consilience._native import Builder, Ensemble, Profiles
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -448,12 +448,12 @@ class ConsensusResult:
         """Writes a page on the result: the verdict, figures, and a paragraph for a paper.
 
         One HTML file, the same as the command line's. It is complete in itself: it can be mailed,
-        archived and opened without a network.
+        archived and opened without a network. A file that is there already is replaced.
 
         Parameters
         ----------
         path : path
-            Where the page goes, such as "report.html".
+            Where the page goes, such as "report.html"; endings other than .html and .htm are refused.
         X : (n, d) array or frame of numbers, optional
             The features of the objects, from which the page shows them in two dimensions.
         title : str, optional
@@ -472,6 +472,11 @@ class ConsensusResult:
         ...     page.read_text(encoding="utf-8")[:15]
         '<!DOCTYPE html>'
         """
+        ending = Path(path).suffix
+        if ending.lower() not in ("", ".html", ".htm"):
+            raise ValueError(
+                f"path ends in {ending!r}, but the report is an HTML page: give a name that ends in .html"
+            )
         features = None if X is None else _features(X)
         answer = {**self._answer, "ids": self.ids_}
         page = _native.report(
@@ -545,9 +550,12 @@ class ConsensusResult:
 
     def __repr__(self) -> str:
         return (
-            f"<ConsensusResult by {self.method_}: {len(self.labels_)} objects "
-            f"({self.n_unique_} distinct) in {self.n_clusters_} clusters, ANMI {self.anmi_:.4f}>"
+            f"<ConsensusResult by {self.method_}: {counted(len(self.labels_), 'object')} "
+            f"({self.n_unique_} distinct) in {counted(self.n_clusters_, 'cluster')}, ANMI {self.anmi_:.4f}>"
         )
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *self.verdict_])
 
     def _repr_html_(self) -> str:
         assigned = self.labels_ >= 0
@@ -575,7 +583,7 @@ class ConsensusResult:
         stop = {"done": "", "converged": ", settled", "max-iterations": ", did not settle"}
         facts = (
             f"{len(self.labels_):,} objects ({self.n_unique_:,} distinct), "
-            f"{len(self.members_)} clusterings, {self.n_clusters_} clusters; agreement with the "
+            f"{counted(len(self.members_), 'clustering')}, {counted(self.n_clusters_, 'cluster')}; agreement with the "
             f"clusterings (ANMI) {self.anmi_:.3f}{stop.get(self.stop_, '')}"
         )
         return (
@@ -587,6 +595,11 @@ class ConsensusResult:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self._answer, self._copies)
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something, in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def repeated(copies: list[int]) -> list[int]:
@@ -632,11 +645,9 @@ def placed(
 
 def _features(X: Any) -> tuple[Floats, list[str]]:
     """Features with their names."""
-    array = features(X)
-    names = getattr(X, "columns", None)
-    if names is None:
-        return array, [f"feature {j}" for j in range(array.shape[1])]
-    return array, [str(name) for name in names]
+    array, names = features(X), columns_of(X)
+    refuse_gaps(array, names)
+    return array, names or [f"feature {j}" for j in range(array.shape[1])]
 
 
 def _expanded(rows: Floats, where: Integers, missing: float) -> Floats:

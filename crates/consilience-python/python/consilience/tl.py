@@ -50,6 +50,11 @@ def consensus(
     """
     import pandas
 
+    if not (hasattr(adata, "obs") and hasattr(adata, "uns")):
+        raise TypeError(
+            f"adata must be an AnnData, got {type(adata).__name__}: consilience.consensus(labels) combines "
+            "the columns of a table"
+        )
     adata = adata.copy() if copy else adata
     patterns = [keys] if isinstance(keys, str) else list(keys)
     own = {key_added, f"{key_added}_confidence", f"{key_added}_coverage"}
