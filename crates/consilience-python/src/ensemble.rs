@@ -124,6 +124,7 @@ impl PyEnsemble {
     }
 
     /// What the members say of some of the objects.
+    #[pyo3(name = "_rows")]
     fn rows(&self, rows: Vec<usize>) -> PyResult<Builder> {
         let ensemble = self.get()?;
         if rows.iter().any(|&i| i >= ensemble.n_objects()) {

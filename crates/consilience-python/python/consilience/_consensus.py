@@ -197,8 +197,8 @@ def combined(
         weight = weights(sample_weight, ensemble.n_objects)
         if not weight.all():
             kept, weight = np.flatnonzero(weight), weight[weight > 0]
-            ensemble = ensemble.rows(kept.tolist()).finish()
-            start = None if start is None else start.rows(kept.tolist()).finish()
+            ensemble = ensemble._rows(kept.tolist()).finish()
+            start = None if start is None else start._rows(kept.tolist()).finish()
         ensemble, consume = ensemble.with_weights(weight), True
     found = span if number is None else (json.loads(number)["k"],) * 2
     answer = _native.consensus(ensemble, consume, name, found, settings, start, circumstances)
@@ -237,7 +237,7 @@ def _put_back(answer: dict[str, Any], everyone: Ensemble, kept: Any, circumstanc
     labels, confidence, where = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64)
     labels[kept], confidence[kept] = answer["labels"], answer["confidence"]
     where[kept] = answer["profiles"].map
-    others = everyone.rows(gone.tolist())
+    others = everyone._rows(gone.tolist())
     labels[gone], confidence[gone], where[gone], voices = placed(answer, others, circumstances)
     answer["labels"], answer["confidence"] = labels, confidence
     if answer["coverage"] is not None or (voices < 1 - 1e-9).any():
