@@ -257,7 +257,7 @@ fn what_was_chosen_stays_when_members_are_added() {
 fn identifiers_of_another_name_are_kept() {
     let folder = tempdir().unwrap();
     saved(folder.path(), &[]);
-    let new = "code,a,b,c,d\nq0,a0,b0,c0,d0\nq1,a1,b1,c1,d1\n";
+    let new = "code,a,b,c,d\nq0,a0,b0,c0,d0\nq1,a1,b1,c1,d1\nq2,a0,b0,c0,d0\nq3,a0,b0,c0,d0\n";
     fs::write(folder.path().join("new.csv"), new).unwrap();
     let output = run(folder.path(), &["assign", "out", "new.csv"]);
     let (table, said) = (String::from_utf8_lossy(&output.stdout), shown(&output));
@@ -265,6 +265,10 @@ fn identifiers_of_another_name_are_kept() {
     assert!(table.contains("\nq1,"), "{said}");
     assert!(said.contains("`code` has a value of its own in every row"), "{said}");
     assert!(!said.contains("left out"), "{said}");
+    // A few values differ by chance.
+    fs::write(folder.path().join("few.csv"), "site,a,b,c,d\nnorth,a0,b0,c0,d0\n").unwrap();
+    let said = shown(&run(folder.path(), &["assign", "out", "few.csv"]));
+    assert!(said.contains("\n0,") && said.contains("`site` is no clustering"), "{said}");
     // Two columns that might be it are none, and one that is left out is told of in the singular.
     let new = "x,code,site,a,b,c,d\n1,q0,s,a0,b0,c0,d0\n2,q1,s,a1,b1,c1,d1\n";
     fs::write(folder.path().join("new.csv"), new).unwrap();
