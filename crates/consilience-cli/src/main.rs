@@ -4,6 +4,7 @@
 //! [`args`], each command is one file in [`commands`]; files are read and written in `consilience-io`,
 //! and everything that computes lives in the library.
 
+mod allocator;
 mod args;
 mod commands;
 mod errors;
@@ -17,6 +18,9 @@ mod signals;
 use std::process::ExitCode;
 
 use clap::Parser;
+
+#[global_allocator]
+static ALLOCATOR: allocator::OrLeave = allocator::OrLeave;
 
 fn main() -> ExitCode {
     consilience_io::hide_reader_panics();

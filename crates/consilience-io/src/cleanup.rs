@@ -11,6 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
+use crate::moves::{FolderMove, put_all};
+
 /// What is done before the program ends at once, by number.
 static DUTIES: Mutex<Duties> = Mutex::new(Duties { next: 0, list: Vec::new(), finished: false });
 
@@ -68,6 +70,16 @@ pub fn leave_unless_finished(code: i32, last_words: impl FnOnce()) {
     }
 }
 
+/// [`leave`], as far as it can be done when there is no memory left: without the duties if somebody is
+/// just changing them.
+pub fn leave_without_memory(code: i32, last_words: impl FnOnce()) -> ! {
+    if let Ok(duties) = DUTIES.try_lock() {
+        end(duties, code, last_words);
+    }
+    last_words();
+    std::process::exit(code)
+}
+
 fn end(mut duties: MutexGuard<'_, Duties>, code: i32, last_words: impl FnOnce()) -> ! {
     while let Some((_, work)) = duties.list.pop() {
         work();
@@ -123,16 +135,25 @@ impl TemporaryFile {
     }
 }
 
-/// Gives files their names as the [last step](finish).
-pub fn keep_all(files: Vec<(TemporaryFile, PathBuf)>) -> io::Result<()> {
-    let mut done = Vec::new();
-    finish(|| {
-        for (TemporaryFile { file, duty }, path) in files {
-            done.push(duty);
-            file.persist(path).map_err(|error| error.error)?;
-        }
-        Ok(())
-    })
+/// Gives files their names, and puts the files of folders in their places, as the [last step](finish):
+/// all of them, or none.
+pub(crate) fn keep_all(
+    mut files: Vec<(TemporaryFile, PathBuf)>,
+    folders: &[(TemporaryFolder, PathBuf, Vec<String>)],
+) -> io::Result<()> {
+    let paths: Vec<_> =
+        files.iter().map(|(file, to)| (file.file.path().to_owned(), to.clone())).collect();
+    let moves: Vec<_> = folders
+        .iter()
+        .map(|(aside, to, gone)| FolderMove {
+            aside: aside.path().to_owned(),
+            to: to.clone(),
+            gone: gone.clone(),
+        })
+        .collect();
+    finish(|| put_all(&paths, &moves))?;
+    files.iter_mut().for_each(|(file, _)| file.file.disable_cleanup(true));
+    Ok(())
 }
 
 /// A folder that goes away with the value, or when the program ends.

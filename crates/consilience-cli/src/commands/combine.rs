@@ -11,7 +11,7 @@ use consilience::ensemble::NO_PROFILE;
 use consilience::judge::{coassociation, scipy_linkage};
 use consilience::pipeline::{Answer, Checked, Input, Record};
 use consilience_io::{
-    Cells, Format, Ids, OutputError, Stage, Target, write_correspondences, write_matrix,
+    Cells, Format, Ids, Stage, Target, write_correspondences, write_matrix,
     write_membership, write_table, write_text,
 };
 use consilience_report::Subject;
@@ -20,7 +20,7 @@ use serde_json::json;
 use super::add::Base;
 use super::earlier::{EarlierFile, consensus_inputs, write_moved};
 use super::files::{check_output, described, described_as, file_name, given, refuse_input};
-use super::folder::{FILES, MOVED, OPTIONAL, Written, files_in, remove_others};
+use super::folder::{FILES, MOVED, OPTIONAL, Taken, Written, others_in};
 use super::saved::names;
 use super::source::Source;
 use super::tables::{Results, kept, write_labels};
@@ -31,12 +31,15 @@ use crate::session::Session;
 use crate::{output, signals};
 
 pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
+    let outputs = &args.outputs;
+    // Before anything is read: with --add it may be the folder that is read.
+    let folder = outputs.save.as_deref().filter(|dir| !dir.is_file());
+    let folder = folder.map(Taken::new).transpose()?;
     let base = args.add.as_deref().map(Base::read).transpose()?;
     let consensus = match &base {
         Some(base) => base.completed(&args.consensus),
         None => args.consensus.clone(),
     };
-    let outputs = &args.outputs;
     let wanted = Offers {
         membership: outputs.membership.is_some(),
         correspondences: outputs.correspondence.is_some(),
@@ -102,7 +105,6 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     asked::warn_of_outcome(&answer, &session);
 
     let clock = Instant::now();
-    let mut saved = Vec::new();
     let mut page = String::new();
     if wanted {
         let mut record = answer.record(&session.run);
@@ -112,15 +114,24 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         record.command = asked_for.command;
         record.inputs = asked_for.inputs;
         page = made_page(&answer, &record, ids, &session)?;
-        let ids = id.as_deref().zip(ids);
-        saved = targets.save(&answer, ids, earlier.as_ref(), &record, &page, &session)?;
+        if let (Some(folder), Some(ensemble)) = (&folder, &answer.ensemble) {
+            let results = Results {
+                answer: &answer,
+                ensemble,
+                ids: id.as_deref().zip(ids),
+                earlier: kept(earlier.as_ref(), folder.path()),
+                record: &record,
+                page: &page,
+            };
+            let aside = folder.aside()?;
+            results.write(|name| Ok(Target::new(aside.path().join(name))?), &session)?;
+            // Only an earlier result is cleared away: other files in the folder are the user's.
+            let gone = others_in(folder.path(), &results.files());
+            targets.stage.folder(aside, folder.path(), gone);
+        }
     }
-    // Only an earlier result is cleared away: other files in the folder are the user's.
-    let before = outputs.save.as_deref().map_or_else(Vec::new, files_in);
     targets.write(&answer, ids, &page, &session)?;
-    if let Some(dir) = &outputs.save {
-        remove_others(dir, &before, &saved);
-    }
+    drop(folder);
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
 
@@ -274,8 +285,6 @@ struct Targets {
     coassociation: Option<Target>,
     dendrogram: Option<Target>,
     moved: Option<Target>,
-    /// The folder that everything is saved in.
-    folder: Option<PathBuf>,
     leaderboard: Option<Target>,
     all_labels: Option<Target>,
     page: Option<Target>,
@@ -326,10 +335,9 @@ impl Targets {
             coassociation: claims.target("--coassociation", args.coassociation.as_deref())?,
             dendrogram: claims.target("--dendrogram", args.dendrogram.as_deref())?,
             moved: claims.target("--moved", moved)?,
-            folder: args.save.clone(),
             leaderboard: claims.target("--leaderboard", args.leaderboard.as_deref())?,
             all_labels: claims.target("--all-labels", args.all_labels.as_deref())?,
-            page: page_target(args, inputs)?,
+            page: page_target(args, inputs)?.map(|page| page.on(&claims.stage)),
             stage: claims.stage,
         };
         if let Some(path) = &args.coassociation {
@@ -351,31 +359,6 @@ impl Targets {
             }
         }
         Ok(targets)
-    }
-
-    /// Writes the folder that everything is saved in, if one was named, and tells its files. They
-    /// appear with the rest.
-    fn save(
-        &self,
-        answer: &Answer,
-        ids: Option<(&str, &Ids)>,
-        earlier: Option<&EarlierFile>,
-        record: &Record,
-        page: &str,
-        session: &Session,
-    ) -> anyhow::Result<Vec<&'static str>> {
-        let (Some(dir), Some(ensemble)) = (&self.folder, &answer.ensemble) else {
-            return Ok(Vec::new());
-        };
-        fs::create_dir_all(dir)
-            .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
-        let target = |name: &str| -> anyhow::Result<Target> {
-            Ok(Target::new(dir.join(name))?.on(&self.stage))
-        };
-        let earlier = kept(earlier, dir);
-        let results = Results { answer, ensemble, ids, earlier, record, page };
-        results.write(target, session)?;
-        Ok(results.files())
     }
 
     /// Writes everything; if that fails, all files are as they were before.
@@ -414,15 +397,14 @@ impl Targets {
                 board::write_labels(target, board, ids, run)?;
             }
         }
+        if let Some(target) = &self.page {
+            write_text(target, page)?;
+        }
         if let Some(target) = &self.consensus {
             write_labels(target, answer, ids, session)?;
         }
         run.check()?;
-        self.stage.commit()?;
-        match &self.page {
-            Some(target) => Ok(write_text(target, page)?),
-            None => Ok(()),
-        }
+        Ok(self.stage.commit()?)
     }
 }
 

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use consilience::pipeline::Record;
-use consilience_io::ReadOptions;
+use consilience_io::cleanup::TemporaryFolder;
+use consilience_io::{FolderLock, OutputError, ReadOptions, recover, sweep};
 
-use crate::errors::{data, usage};
+use crate::errors::{data, failed, usage};
 
 /// The files that every result has.
 pub(super) const FILES: [&str; 4] = [LABELS, MEMBERS, RECORD, PAGE];
@@ -26,6 +27,8 @@ pub(super) const MOVED: &str = "moved.csv";
 pub(super) const EARLIER: &str = "earlier.csv";
 /// The standings and the answers of all methods, where several were run.
 pub(super) const BOARD: [&str; 2] = ["leaderboard.csv", "leaderboard-labels.csv"];
+/// How folders begin that results are written in before they are moved to their places.
+const ASIDE: &str = ".consilience-";
 /// The files that only some results have.
 pub(super) const OPTIONAL: [&str; 6] = [WEIGHTS, CONVERGENCE, MOVED, EARLIER, BOARD[0], BOARD[1]];
 
@@ -42,11 +45,13 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 
 /// The record of a result.
 pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
+    let folder = folder_of(path);
     let file = if path.is_dir() { path.join(RECORD) } else { path.to_owned() };
+    recover(&folder).map_err(|error| OutputError::io(folder.display().to_string(), &error))?;
     if !file.exists() && file.with_file_name(UNFINISHED).is_dir() {
         return Err(data(format!(
             "the run in {} is unfinished: give the same command again, and it goes on",
-            folder_of(path).display()
+            folder.display()
         )));
     }
     let refused = |problem: &str| {
@@ -125,14 +130,58 @@ impl Written {
 }
 
 /// The files of the result that is in the folder, if there is one.
-pub(super) fn files_in(dir: &Path) -> Vec<&'static str> {
+fn files_in(dir: &Path) -> Vec<&'static str> {
     record_of(dir).map_or_else(|_| Vec::new(), |record| Written::of(&record).files())
 }
 
-/// Removes `before`, the files of an earlier result in the folder, that are not among those `now`.
-pub(super) fn remove_others(dir: &Path, before: &[&str], now: &[&str]) {
-    for name in before.iter().filter(|name| !now.contains(name)) {
-        // Not every result has the file of the one before it.
-        let _ = fs::remove_file(dir.join(name));
+/// The files of an earlier result in the folder that are not among those `now`.
+pub(super) fn others_in(dir: &Path, now: &[&str]) -> Vec<String> {
+    let before = files_in(dir).into_iter().filter(|name| !now.contains(name));
+    // Not every result has the file of the one before it.
+    before.filter(|name| dir.join(name).exists()).map(str::to_owned).collect()
+}
+
+/// A folder that results are written to, by this process alone. If there was none, and nothing was
+/// written, there is none afterwards.
+pub(super) struct Taken {
+    dir: PathBuf,
+    made: bool,
+    _lock: FolderLock,
+}
+
+impl Taken {
+    /// Makes the folder if need be; refused while another process writes to it.
+    pub(super) fn new(dir: &Path) -> anyhow::Result<Self> {
+        let made = !dir.exists();
+        fs::create_dir_all(dir)
+            .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
+        let lock = FolderLock::take(dir).ok_or_else(|| {
+            failed(format!(
+                "another consilience is writing to {}: wait until it has ended, or give another folder",
+                dir.display()
+            ))
+        })?;
+        sweep(dir, ASIDE);
+        Ok(Taken { dir: dir.to_owned(), made, _lock: lock })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A folder inside it to write results in before they are moved to their places.
+    pub(super) fn aside(&self) -> anyhow::Result<TemporaryFolder> {
+        let aside = TemporaryFolder::new(tempfile::Builder::new().prefix(ASIDE), &self.dir);
+        Ok(aside.map_err(|error| OutputError::io(self.dir.display().to_string(), &error))?)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if self.made {
+            // Refused by the system if anything is in it.
+            let _ = fs::remove_dir(&self.dir);
+        }
     }
 }

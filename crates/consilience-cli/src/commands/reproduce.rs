@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use consilience_io::{Target, write_text};
+use consilience_io::{Stage, Target, write_text};
 use serde_json::json;
 
+use super::folder::Taken;
 use crate::args::{Common, ReproduceArgs};
 use crate::errors::usage;
 use crate::output;
@@ -48,6 +49,7 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
     let clock = Instant::now();
     signals::computing();
+    let _taken = Taken::new(&args.output)?;
     let journal = Journal::open(&args.output, args.fresh)?;
     let result =
         if args.finished { Ok(BTreeMap::new()) } else { run_all(&scope, &journal, &session.run) };
@@ -72,9 +74,11 @@ pub(super) fn run(args: &ReproduceArgs, common: &Common) -> anyhow::Result<()> {
         "left_out": missing,
     });
     let contents = [text.clone(), csv(&tables), format!("{all:#}\n"), page(&tables, &judged)];
+    let stage = Stage::default();
     for (name, content) in FILES.iter().zip(&contents) {
-        write_text(&Target::new(args.output.join(name))?, content)?;
+        write_text(&Target::new(args.output.join(name))?.on(&stage), content)?;
     }
+    stage.commit()?;
     if session.json {
         return output::json(&all);
     }

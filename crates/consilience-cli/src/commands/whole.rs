@@ -5,19 +5,17 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context as _;
 use consilience::ensemble::Member;
 use consilience::generate::{Data, Seat};
 use consilience::pipeline::{
     Answer, Checked, FileRecord, GivenOptions, Input, Members, Recipe, Record, Scores,
 };
-use consilience_io::cleanup::finish;
-use consilience_io::{Ids, OutputError, Target};
+use consilience_io::{Ids, Stage, Target};
 use consilience_report::Subject;
 use serde_json::{Value, json};
 
 use super::earlier::EarlierFile;
-use super::folder::{Written, files_in, remove_others};
+use super::folder::{Taken, Written, others_in};
 use super::saved::names;
 use super::store::{MemberStore, fingerprint};
 use super::tables::{Results, kept};
@@ -89,8 +87,7 @@ impl Job<'_> {
             written.refuse_replacing(dir, same, kept(self.earlier.as_ref(), dir).is_some())?;
         }
         signals::computing();
-        fs::create_dir_all(dir)
-            .map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
+        let taken = Taken::new(dir)?;
         let looked_for = self.request.looked_for();
         let fingerprint =
             fingerprint(&self.recipe, looked_for.as_deref(), self.data, session.run.seed());
@@ -108,6 +105,7 @@ impl Job<'_> {
                 store.abandon();
             }
         }
+        drop(taken);
         result
     }
 
@@ -153,12 +151,14 @@ impl Job<'_> {
             page: &page,
         };
         results.write(|name| Ok(Target::new(aside.path().join(name))?), session)?;
+        let files = results.files();
+        let stage = Stage::default();
+        stage.folder(aside, dir, others_in(dir, &files));
         let watched = !session.json && std::io::stdout().is_terminal();
         let pictures =
             watched.then(|| terminal::pictures(&partition, judgement, session)).transpose()?;
         run.check()?;
-        let files = results.files();
-        finish(|| put_in_place(aside.path(), dir, &files))?;
+        stage.commit()?;
         let write = clock.elapsed().as_secs_f64();
         drop(partition);
         Ok(Done { answer, pictures, files, write })
@@ -175,17 +175,6 @@ impl Job<'_> {
         record.classes = Some(answer.scores.as_ref().map(Scores::classes));
         record
     }
-}
-
-/// Moves the files from `aside` to the folder of results; what earlier results had besides goes.
-fn put_in_place(aside: &Path, dir: &Path, files: &[&str]) -> anyhow::Result<()> {
-    let before = files_in(dir);
-    for name in files {
-        fs::rename(aside.join(name), dir.join(name))
-            .with_context(|| format!("{} cannot be written", dir.join(name).display()))?;
-    }
-    remove_others(dir, &before, files);
-    Ok(())
 }
 
 impl Done {

@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flate2::{Compression, GzBuilder};
 
-use crate::cleanup::{TemporaryFile, keep_all};
+use crate::cleanup::{TemporaryFile, TemporaryFolder, keep_all};
 use crate::{Format, describe};
 
 /// What can go wrong while a result is written.
@@ -55,18 +55,36 @@ impl OutputError {
 
 /// Files that are written and get their names together, once all of them are complete.
 #[derive(Clone, Default)]
-pub struct Stage(Arc<Mutex<Vec<(TemporaryFile, PathBuf)>>>);
+pub struct Stage(Arc<Mutex<Waiting>>);
+
+/// What waits for its name.
+#[derive(Default)]
+struct Waiting {
+    files: Vec<(TemporaryFile, PathBuf)>,
+    folders: Vec<(TemporaryFolder, PathBuf, Vec<String>)>,
+}
 
 impl Stage {
-    fn push(&self, file: TemporaryFile, path: PathBuf) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((file, path));
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the files their names: the last step of a command.
+    fn push(&self, file: TemporaryFile, path: PathBuf) {
+        self.waiting().files.push((file, path));
+    }
+
+    /// The files in `aside` take their places in the folder `to`, on the same file system, in which the
+    /// files `gone` are then no more.
+    pub fn folder(&self, aside: TemporaryFolder, to: &Path, gone: Vec<String>) {
+        self.waiting().folders.push((aside, to.to_owned(), gone));
+    }
+
+    /// Gives the files their names: the last step of a command. If that fails, all is as it was before.
     pub fn commit(&self) -> Result<(), OutputError> {
-        let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let shown: Vec<String> = files.iter().map(|(_, path)| path.display().to_string()).collect();
-        keep_all(files).map_err(|error| OutputError::io(shown.join(", "), &error))
+        let Waiting { files, folders } = std::mem::take(&mut *self.waiting());
+        let places = files.iter().map(|(_, path)| path).chain(folders.iter().map(|(_, to, _)| to));
+        let shown: Vec<String> = places.map(|path| path.display().to_string()).collect();
+        keep_all(files, &folders).map_err(|error| OutputError::io(shown.join(", "), &error))
     }
 }
 
