@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test wheel examples doc browser-test bench bench-kernels accuracy labels reproduce reproduce-quick deny clean
+.PHONY: demo test needs lint rust-test python-test harden-test wheel examples doc browser-test bench bench-kernels harden accuracy labels reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -11,7 +11,7 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: needs lint rust-test examples python-test doc browser-test
+test: needs lint rust-test examples python-test harden-test doc browser-test
 
 ## What the tests need besides Rust: looked for first, installed where possible, otherwise listed.
 needs:
@@ -78,6 +78,20 @@ browser-test:
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CHROMIUM="$$(../../scripts/needs browser)" CONSILIENCE="$(TARGET)/debug/consilience" \
 	    node --test --test-timeout=300000
+
+## Faults at every step, damaged files, and the same question asked in several ways: docs/hardening.md. In 15
+## minutes; `make test` takes 3.
+HARDEN_MINUTES ?= 15
+harden:
+	$(CARGO) build --release --package consilience-cli
+	$(MAKE) wheel
+	test -d $(TARGET)/harden/venv || $(PYTHON) -m venv $(TARGET)/harden/venv
+	$(TARGET)/harden/venv/bin/pip install --quiet numpy pyarrow
+	$(TARGET)/harden/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
+	tests/harden/all $(TARGET)/release/consilience $(TARGET)/harden/venv/bin/python $(HARDEN_MINUTES)
+
+harden-test: python-test
+	tests/harden/all $(TARGET)/debug/consilience $(PYTHON_VENV)/python 3
 
 ## Ours against the peers that package indexes have: time, memory, quality. BENCH=NAME... for some.
 BENCH ?=

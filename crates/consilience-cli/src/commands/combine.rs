@@ -11,8 +11,8 @@ use consilience::ensemble::NO_PROFILE;
 use consilience::judge::{coassociation, scipy_linkage};
 use consilience::pipeline::{Answer, Checked, Input, Record};
 use consilience_io::{
-    Cells, Format, Ids, Stage, Target, write_correspondences, write_matrix,
-    write_membership, write_table, write_text,
+    Cells, Format, Ids, Stage, Target, write_correspondences, write_matrix, write_membership,
+    write_table, write_text,
 };
 use consilience_report::Subject;
 use serde_json::json;

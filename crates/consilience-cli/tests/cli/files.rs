@@ -37,6 +37,59 @@ fn a_place_without_permission_is_refused_before_anything_is_computed() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_another_process_writes_to_is_refused() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("labels.csv"), labels(30)).unwrap();
+    fs::write(folder.path().join("data.csv"), groups(30)).unwrap();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let other = fs::File::open(&out).unwrap();
+    other.lock().unwrap();
+    let cases: [&[&str]; 2] = [
+        &["combine", "labels.csv", "--k", "2", "--save", "out"],
+        &["run", "data.csv", "--drop", "name,kind", "--k", "3", "-o", "out"],
+    ];
+    for arguments in cases {
+        let output = run(folder.path(), arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("another consilience is writing to out"), "{text}");
+        assert!(names(&out).is_empty());
+    }
+    drop(other);
+    assert!(run(folder.path(), cases[0]).status.success());
+}
+
+#[test]
+fn who_reads_a_result_finishes_what_was_cut_short() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("labels.csv"), labels(30)).unwrap();
+    for (k, dir) in [("2", "old"), ("3", "new")] {
+        let save = run(folder.path(), &["combine", "labels.csv", "--k", k, "--save", dir]);
+        assert!(save.status.success());
+    }
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    // As if the program had been killed after the second of four files.
+    let complete = old.join(".complete");
+    fs::create_dir(&complete).unwrap();
+    fs::write(complete.join(".gone"), "").unwrap();
+    for (i, name) in names(&new).iter().enumerate() {
+        let to = if i < 2 { old.join(name) } else { complete.join(name) };
+        fs::copy(new.join(name), to).unwrap();
+    }
+    assert!(run(folder.path(), &["explain", "old", "0"]).status.success());
+    assert_eq!(names(&old), names(&new));
+    for name in names(&new) {
+        assert_eq!(
+            fs::read(old.join(&name)).unwrap(),
+            fs::read(new.join(&name)).unwrap(),
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn files_that_are_there_are_replaced_only_by_force() {
     let folder = tempdir().unwrap();
