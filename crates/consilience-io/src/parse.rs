@@ -74,7 +74,10 @@ impl Layout<'_> {
         })?;
         let mut rows = Rows {
             rows: 0,
-            labels: (0..count(self.roles, Role::Labels)).map(|_| Coder::new()).collect(),
+            labels: {
+                let columns = count(self.roles, Role::Labels);
+                (0..columns).map(|_| Coder::new(columns)).collect()
+            },
             numbers: Vec::new(),
             texts: vec![Ids::default(); count(self.roles, Role::Text)],
             lines: Lines::default(),
@@ -274,16 +277,20 @@ struct Coder<'a> {
     coded: Coded<'a>,
     table: HashTable<u32>,
     /// Cells of up to seven bytes as they stand in the file, with their codes.
-    short: Box<[(u64, u32); SHORT]>,
+    short: Box<[(u64, u32)]>,
 }
 
-const SHORT: usize = 256;
+/// How many short cells of a column are remembered, out of so many columns: a table of a million columns
+/// would take gigabytes for what few rows repeat.
+fn remembered(columns: usize) -> usize {
+    if columns > 4096 { 8 } else { 256 }
+}
 
 impl<'a> Coder<'a> {
-    fn new() -> Self {
+    fn new(columns: usize) -> Self {
         // A key's top byte is a length below 8, so this one is nobody's.
-        let nobody = (u64::MAX, 0);
-        Coder { coded: Coded::default(), table: HashTable::new(), short: Box::new([nobody; SHORT]) }
+        let short = vec![(u64::MAX, 0); remembered(columns)];
+        Coder { coded: Coded::default(), table: HashTable::new(), short: short.into() }
     }
 
     /// Codes the cell that starts at `at`; returns where it ends.
@@ -306,7 +313,7 @@ impl<'a> Coder<'a> {
         let len = u64::from(mark.trailing_zeros() >> 3);
         let end = at + len as usize;
         let key = (word & ((1 << (8 * len)) - 1)) | (len << 56);
-        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % SHORT;
+        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize & (self.short.len() - 1);
         if self.short[slot].0 != key {
             let code = self.code(dialect::trim(&text[at..end]).into(), missing);
             self.short[slot] = (key, code);

@@ -17,10 +17,10 @@ use super::cut::{PIECE, Pieces, line_of};
 use super::dialect::{self, Header, OpenQuote};
 use super::error::{InputError, Place, Result, shown};
 use super::parse::{Flaw, FlawKind, Layout, Lines, Missing, with_point};
-use super::piece::Piece;
+use super::piece::{Piece, count};
 use super::source::open_text;
-use super::table::{Places, Plan, Table, check_names};
-use crate::spelling::{Setting, other_columns};
+use super::table::{Places, Plan, Role, Table, check_names};
+use crate::spelling::{Setting, fewer_columns, other_columns};
 
 /// Reads a text table, separated by `preferred` where nothing speaks against it.
 pub(super) fn read(
@@ -84,6 +84,11 @@ impl Text<'_> {
         let skip = if has_header { body } else { 0 };
         let first_line = 1 + memchr_iter(b'\n', &head.as_bytes()[..skip]).count();
         pieces.begin(skip, separator);
+
+        // Every column has tables of its own, in every piece that is parsed at the same time.
+        let columns = count(&roles, Role::Labels) + count(&roles, Role::Text);
+        let what = format!("{file} ({} columns)", roles.len());
+        run.ask_memory(&what, 1024 * (columns * run.n_threads()) as u64, &fewer_columns())?;
 
         let decimal_comma = options.decimal_comma;
         let layout = Layout { separator, roles: &roles, missing: &missing, decimal_comma };
@@ -224,7 +229,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::table::{Column, Role};
+    use crate::table::Column;
 
     /// All columns in one role.
     struct All(Role);
