@@ -6,6 +6,7 @@ mod data;
 mod labels;
 mod preset;
 mod reproduce;
+mod resolve;
 mod results;
 mod spelling;
 mod values;
@@ -21,6 +22,7 @@ pub(crate) use self::data::{
 };
 pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
+pub(crate) use self::resolve::ResolveArgs;
 pub(crate) use self::results::{AssignArgs, ExplainArgs, ReplayArgs, ReportArgs};
 pub(crate) use self::spelling::spelled;
 pub(crate) use self::values::INCONSISTENCY;
@@ -122,6 +124,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Generate(GenerateArgs),
     Combine(CombineArgs),
+    Resolve(ResolveArgs),
     Assign(AssignArgs),
     Score(ScoreArgs),
     Check(CheckArgs),

@@ -150,7 +150,8 @@ fn exit_of_library(error: &consilience::Error) -> Exit {
         | Error::Beyond { .. }
         | Error::OneMethodOnly { .. }
         | Error::NoAnswer { .. }
-        | Error::NeedsK { .. } => Exit::Usage,
+        | Error::NeedsK { .. }
+        | Error::NeedsEdges { .. } => Exit::Usage,
         Error::TooManyClusters { .. }
         | Error::StartTooFine { .. }
         | Error::TooFewRows { .. }
@@ -174,6 +175,7 @@ fn worded(cause: &(dyn std::error::Error + 'static)) -> String {
         Asked::Membership => "--membership",
         Asked::Correspondences => "--correspondence",
         Asked::Dendrogram => "--dendrogram",
+        Asked::Edges => "--edges",
     };
     match cause.downcast_ref::<consilience::Error>() {
         Some(error) => error.spelled(option),

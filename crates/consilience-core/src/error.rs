@@ -21,6 +21,8 @@ pub enum Asked {
     Correspondences,
     /// A tree of merges.
     Dendrogram,
+    /// The edges of a network.
+    Edges,
 }
 
 impl Asked {
@@ -33,6 +35,7 @@ impl Asked {
             Asked::Membership => "memberships",
             Asked::Correspondences => "correspondences",
             Asked::Dendrogram => "a tree of merges",
+            Asked::Edges => "the edges of a network",
         }
     }
 }
@@ -79,6 +82,13 @@ pub enum Error {
     /// A method that cannot choose the number of clusters was not told it.
     #[error("method `{method}` does not choose the number of clusters: give k")]
     NeedsK {
+        /// The method asked for.
+        method: &'static str,
+    },
+
+    /// A method that works on a network was not given one.
+    #[error("{}", needs_edges(method, Asked::Edges.name()))]
+    NeedsEdges {
         /// The method asked for.
         method: &'static str,
     },
@@ -244,6 +254,7 @@ impl Error {
             Self::OneMethodOnly { asked } => {
                 format!("{} goes with one method: name it, or leave that out", option(*asked))
             }
+            Self::NeedsEdges { method } => needs_edges(method, option(Asked::Edges)),
             other => other.to_string(),
         }
     }
@@ -297,10 +308,20 @@ fn beyond(method: &str, asked: Asked, option: &str, able: &str) -> String {
             "method `{method}` does not start from a clustering: leave {option} out, or take a method that \
              does: {able}"
         ),
+        Asked::Edges => format!(
+            "method `{method}` does not work on a network: leave {option} out, or take a method that does: {able}"
+        ),
         _ => format!(
             "method `{method}` has nothing for {option}: leave it out, or take a method that has: {able}"
         ),
     }
+}
+
+/// A method works on a network, whose edges are called `option` here.
+fn needs_edges(method: &str, option: &str) -> String {
+    format!(
+        "method `{method}` works on a network of the objects: give {option}, or take another method"
+    )
 }
 
 /// `1536` → `"1.5 KiB"`.

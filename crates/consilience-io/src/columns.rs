@@ -91,9 +91,11 @@ impl Named {
 /// The columns that this program writes a consensus with; the last only where labels are missing.
 pub(super) const CONSENSUS: [&str; 4] = ["id", "cluster", "confidence", "coverage"];
 
-/// Whether a table has the columns that this program writes a consensus with, hard or soft.
+/// Whether a table has the columns that this program writes a consensus with, hard or soft. Those of levels may follow.
 pub(super) fn is_consensus(names: &[String]) -> bool {
     let Some((first, rest)) = names.split_first() else { return false };
+    let last = rest.iter().rposition(|name| !name.starts_with("level_"));
+    let rest = &rest[..last.map_or(0, |last| last + 1)];
     let soft = !rest.is_empty() && rest.iter().all(|name| name.starts_with("consensus:"));
     first == "id" && (soft || rest == &CONSENSUS[1..3] || rest == &CONSENSUS[1..])
 }

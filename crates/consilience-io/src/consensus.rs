@@ -27,8 +27,13 @@ impl Plan for Consensus {
     fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
         let hard = names.get(1).is_some_and(|name| *name == CONSENSUS[1]);
         if is_consensus(names) && hard {
-            let roles = [Role::Text, Role::Labels, Role::Numbers, Role::Numbers];
-            return Ok(roles.into_iter().take(names.len()).collect());
+            let role = |(j, name): (usize, &String)| match j {
+                0 => Role::Text,
+                1 => Role::Labels,
+                _ if name.starts_with("level_") => Role::Skip,
+                _ => Role::Numbers,
+            };
+            return Ok(names.iter().enumerate().map(role).collect());
         }
         Err(InputError::Unsupported {
             file: file.to_owned(),

@@ -20,6 +20,7 @@ mod columns;
 mod consensus;
 mod cut;
 mod dialect;
+mod edges;
 mod error;
 mod features;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use beside::read_labels;
 pub use checksum::{Fingerprint, Xxh64};
 pub use clusterings::{ClusteringTable, read_clusterings};
 pub use consensus::{ConsensusTable, read_consensus};
+pub use edges::{EdgeTable, read_edges};
 pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
 pub use guard::hide_reader_panics;
@@ -62,7 +64,7 @@ pub use spelling::{Setting, Spelling, spell_by};
 pub use table::Ids;
 pub use write::{
     Cells, NamedCells, OutputError, Stage, Target, write_consensus, write_correspondences,
-    write_matrix, write_members, write_membership, write_table, write_text,
+    write_edges, write_matrix, write_members, write_membership, write_table, write_text,
 };
 
 /// The kind of a file, told by its ending.

@@ -1,9 +1,10 @@
 //! The consensus of an ensemble, as arrays.
 
+use consilience::Edges;
 use consilience::consensus::{Consensus, METHODS, NO_CLUSTER, Offers, Value};
 use consilience::ensemble::Ensemble;
 use consilience::pipeline::{Answer, Checked, Clusters, Input, Members, Methods, Request};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -22,9 +23,9 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<String> {
 
 /// The consensus of `ensemble`; with `consume` the ensemble is given up as soon as its profiles are
 /// known. `n_clusters` are the least and the largest number of clusters, `params` the settings of the
-/// method, `init` the start as an ensemble of one member.
+/// method, `init` the start as an ensemble of one member, `edges` the ends of those of a network, and their weights.
 #[pyfunction]
-#[pyo3(signature = (ensemble, consume, method, n_clusters, params, init, circumstances))]
+#[pyo3(signature = (ensemble, consume, method, n_clusters, params, init, edges, circumstances))]
 pub(crate) fn consensus<'py>(
     py: Python<'py>,
     ensemble: &PyEnsemble,
@@ -33,16 +34,19 @@ pub(crate) fn consensus<'py>(
     n_clusters: Option<(usize, usize)>,
     params: Vec<(String, String)>,
     init: Option<&PyEnsemble>,
+    edges: Option<Network<'py>>,
     circumstances: Circumstances,
 ) -> PyResult<Bound<'py, PyDict>> {
     // What is wrong with the parameters is told before anything is computed.
-    let request = request(method, n_clusters, params, init.is_some())?;
+    let request = request(method, n_clusters, params, init.is_some(), edges.is_some())?;
     let ensemble = if consume { ensemble.take()? } else { ensemble.get()? };
+    let edges = edges.map(|given| network(&given, ensemble.n_objects())).transpose()?;
     let init = init.map(PyEnsemble::get).transpose()?;
     let work = move |run: &consilience::Run| {
         let start = init.as_deref().map(|init| run.install(|| start_labels(init)));
         let start = start.as_deref();
-        let input = Input { keep: false, start, ..Input::new(Members::Ensemble(ensemble)) };
+        let edges = edges.as_ref();
+        let input = Input { keep: false, start, edges, ..Input::new(Members::Ensemble(ensemble)) };
         let answer = request.answer(input, run)?;
         // One object at a time: lists of options would take twice the memory.
         let label = |i: usize| answer.label(i).map_or(-1, i64::from);
@@ -69,14 +73,27 @@ pub(crate) fn consensus<'py>(
     Ok(told)
 }
 
+/// The ends of edges, one row for each, and their weights.
+type Network<'py> = (PyReadonlyArray2<'py, i64>, Option<PyReadonlyArray1<'py, f64>>);
+
+/// The network of `n` objects with these edges.
+fn network((ends, weights): &Network<'_>, n: usize) -> PyResult<Edges> {
+    let ends = ends.as_array();
+    let end = |x: i64| u32::try_from(x).unwrap_or(u32::MAX);
+    let pairs = ends.rows().into_iter().map(|row| [end(row[0]), end(row[1])]).collect();
+    let weights = weights.as_ref().map(|weights| weights.as_array().to_vec());
+    Edges::new(n, pairs, weights).map_err(to_python)
+}
+
 /// Fails if method, number of clusters and settings cannot be asked for, whatever the data.
 #[pyfunction]
 pub(crate) fn check_request(
     method: &str,
     n_clusters: Option<(usize, usize)>,
     params: Vec<(String, String)>,
+    edges: bool,
 ) -> PyResult<()> {
-    request(method, n_clusters, params, false).map(drop)
+    request(method, n_clusters, params, false, edges).map(drop)
 }
 
 /// What is asked for, checked.
@@ -85,6 +102,7 @@ fn request(
     n_clusters: Option<(usize, usize)>,
     params: Vec<(String, String)>,
     start: bool,
+    edges: bool,
 ) -> PyResult<Checked> {
     let request = Request {
         methods: Methods::named(method).map_err(to_python)?,
@@ -96,6 +114,7 @@ fn request(
         settings: params.into_iter().collect(),
         wanted: Offers::default(),
         start,
+        edges,
     };
     request.check().map_err(to_python)
 }
@@ -110,7 +129,7 @@ pub(crate) fn number(
     params: Vec<(String, String)>,
     circumstances: Circumstances,
 ) -> PyResult<Option<String>> {
-    let request = request(method, n_clusters, params, false)?;
+    let request = request(method, n_clusters, params, false, false)?;
     let table = Features::new(x)?;
     let (number, _) = compute(py, &circumstances, |run| request.number_in(table.data(), run))?;
     let told = number.as_ref().map(serde_json::to_string).transpose();

@@ -27,6 +27,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         | Error::UnknownParameter { .. }
         | Error::UnknownName { .. }
         | Error::NeedsK { .. }
+        | Error::NeedsEdges { .. }
         | Error::Beyond { .. }
         | Error::OneMethodOnly { .. }
         | Error::NoAnswer { .. }
@@ -53,5 +54,6 @@ fn argument(asked: Asked) -> &'static str {
         Asked::Membership => "memberships",
         Asked::Correspondences => "correspondences",
         Asked::Dendrogram => "a tree of merges",
+        Asked::Edges => "edges",
     }
 }

@@ -23,6 +23,7 @@ mod missing;
 mod profiles;
 mod read;
 mod report;
+mod resolve;
 mod running;
 mod tuples;
 
@@ -54,5 +55,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read::read, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::verdict, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve::levels_of, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve::resolve, module)?)?;
     module.add_function(wrap_pyfunction!(tuples::exact_sums, module)?)
 }

@@ -65,13 +65,14 @@ pub mod words;
 
 pub use consensus::{
     AnmiGreedy, Bce, BestMember, ByName, Clustering, Consensus, ConsensusMethod, Cspa, Ea, EcCms,
-    EcpcsHc, EcpcsMc, Gwca, Hbgf, Hgpa, Hierarchical, Kc, Kcc, LocalSearch, Lwea, Lwgp, METHODS,
-    Mcla, MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc, RobustClusters,
-    Sa, Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
+    EcpcsHc, EcpcsMc, EdgeCut, Gwca, Hbgf, Hgpa, Hierarchical, Kc, Kcc, LocalSearch, Lwea, Lwgp,
+    METHODS, Mcla, MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc,
+    RobustClusters, Sa, Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
 };
 use consilience_core::{error, linalg, rng, run};
 pub use ensemble::{Ensemble, HardMember, Member, SoftMember};
 pub use error::{Asked, Error, Result};
+pub use graph::Edges;
 pub use linalg::Matrix;
 pub use rng::{Rng, Stream};
 pub use run::{CancelFlag, Observer, Run, Silent, Stop};

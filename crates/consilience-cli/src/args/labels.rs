@@ -48,6 +48,10 @@ Examples:
   All methods side by side, and their answers:
     consilience combine labels.csv --method all --k 3 --leaderboard methods.csv --all-labels all.csv
 
+  Communities of a network, from many runs of Leiden or Louvain; the edges weighted, for Gephi:
+    consilience combine runs.csv --id node --edges network.tsv -o communities.csv \\
+        --edge-weights weighted.csv
+
   From a pipe, the summary as JSON:
     zcat labels.csv.gz | consilience combine - --method voting --set threshold=0.6 --json")]
 pub(crate) struct CombineArgs {
@@ -71,6 +75,14 @@ pub(crate) struct CombineArgs {
     /// Object weights: a column of the tables, or a file with one number per row
     #[arg(long, value_name = "COL|FILE", help_heading = CONSENSUS)]
     pub weights: Option<String>,
+
+    /// The edges of a network of the objects: two columns with the ends of each, a third with weights if need be
+    ///
+    /// Ends are identifiers where --id names a column of them, otherwise row numbers from 0. The method is then edge-cut, unless
+    /// another is named that works on networks: communities that the clusterings agree on, each of them connected. If there
+    /// are none, as in a random graph, that is said.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONSENSUS)]
+    pub edges: Option<PathBuf>,
 
     #[command(flatten)]
     pub reading: LabelReading,
@@ -111,6 +123,12 @@ pub(crate) struct OutputArgs {
     /// Write the tree of merges, as rows of a SciPy linkage matrix
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dendrogram: Option<PathBuf>,
+
+    /// Write the edges with the share of clusterings that put their ends together: source,target,weight,share
+    ///
+    /// For Gephi, igraph and others: weight is the share times the weight that the edge was given, if it was.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "edges")]
+    pub edge_weights: Option<PathBuf>,
 
     /// Write who moved since the earlier result [default: NAME-moved.csv beside -o NAME.csv]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -12,7 +12,11 @@ use crate::output::{count, counted, listed};
 use crate::session::Session;
 
 /// The request of these options; `wanted` is what files were asked for besides labels.
-pub(super) fn request(args: &ConsensusArgs, wanted: Offers) -> anyhow::Result<Checked> {
+pub(super) fn request(
+    args: &ConsensusArgs,
+    wanted: Offers,
+    edges: bool,
+) -> anyhow::Result<Checked> {
     let clusters = args.k.0.clone();
     if clusters.exactly() == Some(0) {
         return Err(usage("--k asks for less than one cluster: give a number from 1 on, or auto"));
@@ -26,7 +30,7 @@ pub(super) fn request(args: &ConsensusArgs, wanted: Offers) -> anyhow::Result<Ch
         args.settings.iter().map(|s| (s.key.as_str(), s.value.as_str())).collect();
     let methods = Methods::named(args.method())?;
     let start = args.init.is_some();
-    Ok(Request { methods, clusters, settings, wanted, start }.check()?)
+    Ok(Request { methods, clusters, settings, wanted, start, edges }.check()?)
 }
 
 /// The parameters that were set, as a record has them.

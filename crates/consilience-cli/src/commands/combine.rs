@@ -5,14 +5,14 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use consilience::Matrix;
 use consilience::consensus::Offers;
-use consilience::ensemble::NO_PROFILE;
+use consilience::ensemble::{Linked, NO_PROFILE};
 use consilience::judge::{coassociation, scipy_linkage};
 use consilience::pipeline::{Answer, Checked, Input, Record};
+use consilience::{Edges, Matrix};
 use consilience_io::{
-    Cells, Format, Ids, Stage, Target, write_correspondences, write_matrix, write_membership,
-    write_table, write_text,
+    Cells, Format, Ids, Stage, Target, read_edges, write_correspondences, write_edges,
+    write_matrix, write_membership, write_table, write_text,
 };
 use consilience_report::Subject;
 use serde_json::json;
@@ -46,14 +46,16 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         dendrogram: outputs.dendrogram.is_some(),
         ..Offers::default()
     };
-    let request = asked::request(&consensus, wanted)?;
+    let request = asked::request(&consensus, wanted, args.edges.is_some())?;
+    refuse_beside_edges(args)?;
     let follows = base.is_some() || consensus.align_to.is_some();
     let session = Session::new(common);
     let mut options = args.reading.options(None, args.weights.as_deref());
     let source = Source::new(args, base.as_ref(), &mut options, &session)?;
     let files = source.files();
     refuse_among_rows(args)?;
-    let targets = Targets::new(outputs, files, &request, common.json, follows)?;
+    let inputs: Vec<PathBuf> = files.iter().chain(&args.edges).cloned().collect();
+    let targets = Targets::new(outputs, &inputs, &request, common.json, follows)?;
 
     let clock = Instant::now();
     let all_labels = outputs.save.is_some() || request.is_several();
@@ -69,6 +71,10 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let start = reading::start(init, ids, n, &of_start, &session)?;
     let align_to = consensus.align_to.as_deref().or(args.add.as_deref());
     let earlier = EarlierFile::read(align_to, ids, n, &options, &session)?;
+    let edges = args.edges.as_deref().map(|path| read_edges(path, ids, n, &options, &session.run));
+    let edges = edges.transpose()?;
+    edges.iter().flat_map(|edges| &edges.warnings).for_each(|warning| session.run.warn(warning));
+    let edges = edges.map(|table| table.edges);
     let seconds = clock.elapsed().as_secs_f64() - read.merging;
 
     let wanted = targets.page.is_some() || outputs.save.is_some();
@@ -97,6 +103,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let watched = !session.json && std::io::stderr().is_terminal();
     let input = Input {
         start: start.as_deref(),
+        edges: edges.as_ref(),
         earlier: earlier.as_ref().map(|earlier| &earlier.result),
         judge: wanted || watched,
         ..Input::new(read.members.into())
@@ -130,7 +137,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
             targets.stage.folder(aside, folder.path(), gone);
         }
     }
-    targets.write(&answer, ids, &page, &session)?;
+    targets.write(&answer, ids, edges.as_ref(), &page, &session)?;
     drop(folder);
     let write = clock.elapsed().as_secs_f64();
     session.progress.clear();
@@ -229,6 +236,21 @@ fn made_page(
     Ok(subject.page(judgement, record, &session.run)?)
 }
 
+/// Refuses what cannot be had of a network.
+fn refuse_beside_edges(args: &CombineArgs) -> anyhow::Result<()> {
+    if args.edges.is_none() {
+        return Ok(());
+    }
+    let beside = [("--save", args.outputs.save.is_some()), ("--add", args.add.is_some())];
+    match beside.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(usage(format!(
+            "{option} does not go with --edges: a saved result holds clusterings, not networks; write the \
+             communities by -o and the edges by --edge-weights"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses to write a table where the next reading of the same folder would take it for rows.
 fn refuse_among_rows(args: &CombineArgs) -> anyhow::Result<()> {
     let Some(output) = args.outputs.output.as_deref() else { return Ok(()) };
@@ -285,6 +307,7 @@ struct Targets {
     coassociation: Option<Target>,
     dendrogram: Option<Target>,
     moved: Option<Target>,
+    edge_weights: Option<Target>,
     leaderboard: Option<Target>,
     all_labels: Option<Target>,
     page: Option<Target>,
@@ -335,6 +358,7 @@ impl Targets {
             coassociation: claims.target("--coassociation", args.coassociation.as_deref())?,
             dendrogram: claims.target("--dendrogram", args.dendrogram.as_deref())?,
             moved: claims.target("--moved", moved)?,
+            edge_weights: claims.target("--edge-weights", args.edge_weights.as_deref())?,
             leaderboard: claims.target("--leaderboard", args.leaderboard.as_deref())?,
             all_labels: claims.target("--all-labels", args.all_labels.as_deref())?,
             page: page_target(args, inputs)?.map(|page| page.on(&claims.stage)),
@@ -366,6 +390,7 @@ impl Targets {
         &self,
         answer: &Answer,
         ids: Option<&Ids>,
+        edges: Option<&Edges>,
         page: &str,
         session: &Session,
     ) -> anyhow::Result<()> {
@@ -377,6 +402,10 @@ impl Targets {
             (&self.correspondence, &consensus.correspondences, &answer.ensemble)
         {
             write_correspondences(target, ensemble.members(), matrices, numbers, run)?;
+        }
+        if let (Some(target), Some(edges)) = (&self.edge_weights, edges) {
+            let linked = run.install(|| Linked::new(&answer.profiles, edges));
+            write_edges(target, ids, edges, &linked, run)?;
         }
         if let Some(target) = &self.moved {
             write_moved(target, answer, ids, session)?;

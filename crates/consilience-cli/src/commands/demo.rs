@@ -50,7 +50,7 @@ pub(super) fn run(args: &DemoArgs, common: &Common) -> anyhow::Result<()> {
     let info = data_set(&args.name)?;
     let options = TREATMENTS.iter().find(|(name, _)| *name == info.name).map_or("", |(_, o)| o);
     let treatment = Treatment::parse_from(options.split_whitespace());
-    let request = asked::request(&treatment.consensus, Offers::default())?;
+    let request = asked::request(&treatment.consensus, Offers::default(), false)?;
     let recipe = making::recipe(&treatment.ensemble, treatment.consensus.k.exactly())?;
     // A second data set does not get in the way of the first.
     let own = match info.name {

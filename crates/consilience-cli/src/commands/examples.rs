@@ -65,7 +65,40 @@ fn tables(run: &Run) -> anyhow::Result<Vec<(&'static str, Table)>> {
             clusterings(&["north", "south", "east", "west", "coast"], PATIENTS..PATIENTS + 8),
         ),
         ("more.csv", clusterings(&["review", "second review"], 0..PATIENTS)),
+        ("runs.csv", runs()),
+        ("contacts.tsv", contacts()),
     ])
+}
+
+/// Clusterings of cells at three resolutions with four seeds each: at the lowest two clusters, then three, then noise.
+fn runs() -> Table {
+    let cells = 0..3 * PATIENTS;
+    let label = |level: usize, seed: usize, i: usize| match level {
+        // A few cells stand between two clusters.
+        0 | 1 if i.is_multiple_of(29) => seed % 2,
+        0 => (i % 3).min(1),
+        1 => i % 3,
+        _ => (i * i * 7919 * (seed + 1) + i * 104_729) / 13 % 7,
+    };
+    let mut table = vec![("cell".to_owned(), cells.clone().map(|i| format!("c{i:03}")).collect())];
+    for (level, name) in ["0.2", "0.8", "2.0"].iter().enumerate() {
+        for seed in 0..4 {
+            let labels = cells.clone().map(|i| label(level, seed, i).to_string()).collect();
+            table.push((format!("leiden_{name}_{seed}"), labels));
+        }
+    }
+    table
+}
+
+/// Who met whom: mostly patients who have the same.
+fn contacts() -> Table {
+    let met = |a: usize, b: usize| {
+        (a - b <= 15 && (a - b).is_multiple_of(3)) || (a == b + 1 && a.is_multiple_of(9))
+    };
+    let pairs = (0..PATIENTS).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let (one, other) =
+        pairs.filter(|&(a, b)| met(a, b)).map(|(a, b)| (patient(a), patient(b))).unzip();
+    vec![("one".to_owned(), one), ("other".to_owned(), other)]
 }
 
 /// The features and classes of a data set.

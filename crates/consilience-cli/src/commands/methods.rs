@@ -72,6 +72,10 @@ fn page(info: &MethodInfo) -> anyhow::Result<String> {
         ("soft clusterings", soft.to_owned()),
         ("missing labels", info.missing.unwrap_or("refused").to_owned()),
         ("--init", if info.takes_start { "accepted" } else { "not accepted" }.to_owned()),
+        (
+            "--edges",
+            if info.edges { "needed: it works on a network" } else { "not used" }.to_owned(),
+        ),
         ("also writes", also_writes(info.offers)),
         ("time", info.time.to_owned()),
         ("memory", info.memory.to_owned()),

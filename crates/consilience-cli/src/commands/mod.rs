@@ -21,6 +21,7 @@ mod reading;
 mod replay;
 mod report;
 mod reproduce;
+mod resolve;
 mod run;
 mod saved;
 mod score;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Run(args) => run::run(&args.with_preset(), common),
         Command::Generate(args) => generate::run(&args, common),
         Command::Combine(args) => combine::run(&args, common),
+        Command::Resolve(args) => resolve::run(&args, common),
         Command::Score(args) => score::run(&args, common),
         Command::Reproduce(args) => reproduce::run(&args, common),
         Command::Assign(args) => assign::run(&args, common),

@@ -17,7 +17,7 @@ use crate::output::{self, counted};
 use crate::session::Session;
 
 pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
-    let request = asked::request(&args.consensus, Offers::default())?;
+    let request = asked::request(&args.consensus, Offers::default(), false)?;
     let recipe = making::recipe(&args.ensemble, args.consensus.k.exactly())?;
     let dir = args.output.as_path();
     if dir.exists() && !dir.is_dir() {

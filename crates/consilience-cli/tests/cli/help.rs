@@ -20,6 +20,7 @@ help_of! {
     help_demo: ["demo", "--help"];
     help_run: ["run", "--help"];
     help_generate: ["generate", "--help"];
+    help_resolve: ["resolve", "--help"];
     help_score: ["score", "--help"];
     help_methods: ["methods", "--help"];
     help_completions: ["completions", "--help"];

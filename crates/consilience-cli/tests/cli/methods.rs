@@ -57,6 +57,7 @@ fn json_is_one_line_with_the_documented_keys() {
             "soft",
             "missing",
             "takes_start",
+            "needs_edges",
             "parameters",
             "time",
             "memory",

@@ -8,9 +8,8 @@ mod target;
 mod tests;
 mod text;
 
-use consilience::Matrix;
-use consilience::Run;
-use consilience::ensemble::Member;
+use consilience::ensemble::{Linked, Member};
+use consilience::{Edges, Matrix, Run};
 
 pub use self::cells::{Cells, NamedCells};
 use self::target::gzipped;
@@ -144,6 +143,39 @@ pub fn write_correspondences(
         ("cluster".to_owned(), Cells::Text(clusters.into())),
         ("consensus".to_owned(), Cells::Integers(consensus.into())),
         ("weight".to_owned(), Cells::Numbers(weights.into())),
+    ];
+    write_table(target, &columns, run)
+}
+
+/// Writes the edges of a network with what clusterings say of them: `source,target,weight,share`, where the weight is the
+/// share of the clusterings that put the ends together, times the weight that the edge had. Both are empty where no clustering
+/// labels both ends. As NPY the ends are row numbers.
+pub fn write_edges(
+    target: &Target,
+    ids: Option<&Ids>,
+    edges: &Edges,
+    linked: &Linked,
+    run: &Run,
+) -> Result<(), OutputError> {
+    let named = ids.filter(|_| !matches!(target.format(), Ok(Format::Npy)));
+    let end = |side: usize| {
+        let ends = edges.pairs().iter().map(|pair| pair[side]);
+        if let Some(ids) = named {
+            let names = ends.map(|row| ids.get(row as usize).to_owned());
+            return Cells::Text(names.collect::<Vec<_>>().into());
+        }
+        Cells::Integers(ends.map(i64::from).collect::<Vec<_>>().into())
+    };
+    // Single precision, told without what it rounds.
+    let share = |edge: usize| (f64::from(linked.shares[edge]) * 1e6).round() / 1e6;
+    let given = |edge: usize| edges.weights().map_or(1.0, |weights| weights[edge]);
+    let weights: Vec<f64> = (0..edges.len()).map(|edge| share(edge) * given(edge)).collect();
+    let shares: Vec<f64> = (0..edges.len()).map(share).collect();
+    let columns = [
+        ("source".to_owned(), end(0)),
+        ("target".to_owned(), end(1)),
+        ("weight".to_owned(), Cells::Numbers(weights.into())),
+        ("share".to_owned(), Cells::Numbers(shares.into())),
     ];
     write_table(target, &columns, run)
 }

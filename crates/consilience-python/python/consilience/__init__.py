@@ -31,6 +31,7 @@ from consilience._data import (
 from consilience._inputs import ensemble
 from consilience._native import ConsilienceError, Ensemble, __version__
 from consilience._read import read
+from consilience._resolve import Resolution, resolve
 from consilience._result import ConsensusResult, Explanation, Vote, load
 from consilience._warnings import ConvergenceWarning
 
@@ -47,6 +48,7 @@ __all__ = [
     "Ensemble",
     "Explanation",
     "LabelConsensus",
+    "Resolution",
     "Vote",
     "__version__",
     "compat",
@@ -62,6 +64,7 @@ __all__ = [
     "methods",
     "metrics",
     "read",
+    "resolve",
     "spark",
     "tl",
 ]

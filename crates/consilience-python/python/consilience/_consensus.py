@@ -11,6 +11,7 @@ import numpy as np
 
 from consilience import _native
 from consilience._circumstances import Progress, circumstances, whole
+from consilience._edges import Network, network
 from consilience._inputs import (
     MISSING,
     aligned,
@@ -72,6 +73,7 @@ def consensus(
     clustering_weight: Any = None,
     missing: Any = MISSING,
     init: Any = None,
+    edges: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
@@ -107,6 +109,10 @@ def consensus(
         Labels that mean "no label". None, NaN, NA and the empty text always do.
     init : 1-D array of n labels, optional
         The clustering from which an iterative method starts.
+    edges : array of pairs, graph or sparse matrix, optional
+        The edges of a network of the objects: an (m, 2) array or a list of pairs of rows (or of names, if the labels have an
+        index or ``ids``), with a third entry for weights; an igraph or networkx graph; a matrix of ``scipy.sparse``. Method "auto" is
+        then "edge-cut": communities that the clusterings agree on, each of them connected.
     random_state : int, Generator, RandomState or None, default 0
         The seed. The same seed gives the same labels, on any number of threads, and those of the
         command line. None takes a new seed every time.
@@ -145,8 +151,11 @@ def consensus(
         labels, index = aligned(labels)
         ensemble = builder(labels, missing).finish()
         doubtful = doubts(ensemble)
+    known = ensemble.ids if index is None else list(index)
+    linked = None if edges is None else network(edges, ensemble.n_objects, known)
     result, messages, settled = combined(
         ensemble,
+        edges=linked,
         method=method,
         n_clusters=n_clusters,
         params=params,
@@ -174,6 +183,7 @@ def combined(
     sample_weight: Any = None,
     clustering_weight: Any = None,
     start: Ensemble | None = None,
+    edges: Network | None = None,
     consume: bool = False,
     call: str | None = None,
     made: Mapping[str, Any] | None = None,
@@ -187,7 +197,7 @@ def combined(
     ``number`` is what features say of the number of clusters, which then is not looked for.
     ``index`` is what pandas calls the objects.
     """
-    name, span, settings = asked(method, n_clusters, params)
+    name, span, settings = asked(method, n_clusters, params, edges is not None)
     names, copies = ensemble.names, None
     if clustering_weight is not None:
         copies = _copies(clustering_weight, names)
@@ -196,12 +206,16 @@ def combined(
     if sample_weight is not None:
         weight = weights(sample_weight, ensemble.n_objects)
         if not weight.all():
+            if edges is not None:
+                raise ValueError(
+                    "sample_weight: with edges all weights must be above 0; leave the other objects out of labels and edges"
+                )
             kept, weight = np.flatnonzero(weight), weight[weight > 0]
             ensemble = ensemble._rows(kept.tolist()).finish()
             start = None if start is None else start._rows(kept.tolist()).finish()
         ensemble, consume = ensemble.with_weights(weight), True
     found = span if number is None else (json.loads(number)["k"],) * 2
-    answer = _native.consensus(ensemble, consume, name, found, settings, start, circumstances)
+    answer = _native.consensus(ensemble, consume, name, found, settings, start, edges, circumstances)
     answer["number"] = number
     if kept is not None:
         _put_back(answer, everyone, kept, circumstances)
@@ -222,11 +236,14 @@ def combined(
 
 
 def asked(
-    method: str | Sequence[str], n_clusters: Clusters, params: Mapping[str, Any] | None
+    method: str | Sequence[str],
+    n_clusters: Clusters,
+    params: Mapping[str, Any] | None,
+    edges: bool = False,
 ) -> tuple[str, tuple[int, int] | None, list[tuple[str, str]]]:
     """Method, number of clusters and settings as the library takes them, once it can use them."""
     name, span, settings = names_of(method), limits_of(n_clusters), _settings(params)
-    _native.check_request(name, span, settings)
+    _native.check_request(name, span, settings, edges)
     return name, span, settings
 
 

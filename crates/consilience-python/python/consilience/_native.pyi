@@ -25,10 +25,12 @@ __all__ = [
     "element_centric",
     "exact_sums",
     "generate",
+    "levels_of",
     "methods",
     "number",
     "read",
     "report",
+    "resolve",
     "verdict",
 ]
 
@@ -177,7 +179,10 @@ class TupleCounter:
 def agreement(name: str, pair: Ensemble) -> float: ...
 def anmi(labels: Ensemble, ensemble: Ensemble) -> float: ...
 def check_request(
-    method: str, n_clusters: tuple[int, int] | None, params: list[tuple[str, str]]
+    method: str,
+    n_clusters: tuple[int, int] | None,
+    params: list[tuple[str, str]],
+    edges: bool,
 ) -> None: ...
 def consensus(
     ensemble: Ensemble,
@@ -186,6 +191,7 @@ def consensus(
     n_clusters: tuple[int, int] | None,
     params: list[tuple[str, str]],
     init: Ensemble | None,
+    edges: tuple[NDArray[np.int64], NDArray[np.float64] | None] | None,
     circumstances: Any,
 ) -> dict[str, Any]: ...
 def number(
@@ -207,10 +213,14 @@ def exact_sums(
     values: NDArray[np.float64], ends: NDArray[np.int64]
 ) -> NDArray[np.float64]: ...
 def generate(x: _Table, recipe: Any, circumstances: Any) -> tuple[Ensemble, Models]: ...
+def levels_of(pattern: str, names: list[str]) -> list[str | None]: ...
 def methods() -> str: ...
 def read(
     paths: list[Path], options: dict[str, Any], circumstances: Any
 ) -> tuple[Ensemble, list[str]]: ...
+def resolve(
+    ensemble: Ensemble, levels: list[str | None], level: str | None, circumstances: Any
+) -> dict[str, Any]: ...
 def report(
     answer: dict[str, Any],
     record: str,

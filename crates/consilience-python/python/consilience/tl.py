@@ -10,8 +10,10 @@ import numpy as np
 
 from consilience._consensus import Clusters
 from consilience._consensus import consensus as _consensus
+from consilience._resolve import levels_of
+from consilience._resolve import resolve as _resolve
 
-__all__ = ["consensus"]
+__all__ = ["consensus", "resolve"]
 
 
 def consensus(
@@ -88,6 +90,75 @@ def consensus(
             name: np.asarray(value) if isinstance(value, list) else value
             for name, value in result.diagnostics_.items()
         },
+    }
+    return adata if copy else None
+
+
+def resolve(
+    adata: Any,
+    levels: str = "leiden_{level}_{seed}",
+    key_added: str = "resolved",
+    level: Any = None,
+    copy: bool = False,
+    **arguments: Any,
+) -> Any:
+    """Finds out which resolution to take, from clusterings of the cells in ``adata.obs``.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The annotated data.
+    levels : str, default "leiden_{level}_{seed}"
+        The pattern of the columns of ``obs``, as in :func:`consilience.resolve`; other columns do not count.
+    key_added : str, default "resolved"
+        Where the result goes: ``obs[key_added]`` (categorical) and ``obs[key_added + "_confidence"]`` at the recommended level,
+        ``obs[key_added + "_coverage"]`` where labels are missing, ``obs[key_added + "_" + level]`` for every recommended level, and
+        ``uns[key_added]`` (``level``, ``recommended``, ``verdict``, ``levels``, ``tree``).
+    level : optional
+        The level to take, whatever is recommended.
+    copy : bool, default False
+        Whether to return a copy instead of writing into ``adata``.
+    **arguments
+        Further arguments of :func:`consilience.resolve`.
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one was asked for.
+    """
+    import pandas
+
+    if not (hasattr(adata, "obs") and hasattr(adata, "uns")):
+        raise TypeError(
+            f"adata must be an AnnData, got {type(adata).__name__}: consilience.resolve(labels, levels) takes "
+            "the columns of a table"
+        )
+    adata = adata.copy() if copy else adata
+    names = [str(name) for name in adata.obs.columns]
+    found = [
+        name for name, at in zip(adata.obs.columns, levels_of(levels, names), strict=True) if at is not None
+    ]
+    for name in found:
+        _refuse_measurements(adata.obs[name])
+    result = _resolve(adata.obs[found], levels, level=level, **arguments)
+
+    def categorical(labels: Any) -> Any:
+        clusters = np.unique(labels[labels >= 0])
+        codes = np.where(labels >= 0, np.searchsorted(clusters, labels), -1)
+        return pandas.Categorical.from_codes(codes, categories=pandas.Index([str(j) for j in clusters]))
+
+    adata.obs[key_added] = categorical(result.labels_)
+    adata.obs[f"{key_added}_confidence"] = result.confidence_
+    if (result.coverage_ < 1).any():
+        adata.obs[f"{key_added}_coverage"] = result.coverage_
+    for name in result.recommended:
+        adata.obs[f"{key_added}_{name}"] = categorical(result.labels_at(name))
+    adata.uns[key_added] = {
+        "level": result.level or "",
+        "recommended": list(result.recommended),
+        "verdict": result.verdict,
+        "levels": result.levels,
+        "tree": result.tree,
     }
     return adata if copy else None
 

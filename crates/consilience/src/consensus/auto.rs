@@ -4,7 +4,7 @@
 //! 0.01 of the best single method:
 //!
 //! * something is wanted that only some methods have (soft memberships, correspondences, a start) →
-//!   [SCEC](crate::consensus::Scec), a tree → [LWEA](crate::consensus::Lwea);
+//!   [SCEC](crate::consensus::Scec), the edges of a network are given → [edge cut](crate::consensus::EdgeCut), a tree → [LWEA](crate::consensus::Lwea);
 //! * members are soft → [LWGP](crate::consensus::Lwgp), which uses memberships as they are;
 //! * more than one label in ten is missing → [LWGP](crate::consensus::Lwgp): pairs that few members
 //!   label mislead the tree. (Ten noisy copies of six clusters, 37 % of the labels missing:
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 use crate::consensus::method::{MethodInfo, Shape};
 use crate::consensus::settings::Settings;
-use crate::consensus::{lwea, lwgp, scec};
+use crate::consensus::{edge_cut, lwea, lwgp, scec};
 use crate::ensemble::Profiles;
 use crate::generate::base;
 use crate::run::Run;
@@ -49,12 +49,17 @@ pub struct Wish {
     pub start: bool,
     /// A tree of merges.
     pub tree: bool,
+    /// The use of a network of the objects.
+    pub edges: bool,
 }
 
 /// The method that `auto` stands for if something is wished for that decides it.
 pub fn auto_by_wish(wish: Wish) -> Option<AutoMethod> {
     let scec = |reason| Some(AutoMethod { info: &scec::INFO, reason });
     match wish {
+        Wish { edges: true, .. } => {
+            Some(AutoMethod { info: &edge_cut::INFO, reason: "it uses the edges of the network" })
+        }
         Wish { soft: true, .. } => scec("it gives memberships and correspondences"),
         Wish { start: true, .. } => scec("it starts from a given clustering"),
         Wish { tree: true, .. } => {

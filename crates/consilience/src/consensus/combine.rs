@@ -8,6 +8,7 @@ use crate::consensus::settings::Settings;
 use crate::consensus::start::Start;
 use crate::ensemble::{Canonical, Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use crate::error::{Error, Result};
+use crate::graph::Edges;
 use crate::linalg::Matrix;
 use crate::run::Run;
 
@@ -91,6 +92,67 @@ pub(crate) fn combine_from(
     start: Option<Start<'_>>,
     run: &Run,
 ) -> Result<Consensus> {
+    check(profiles, method)?;
+    let (info, shape) = (method.info(), Shape::of(profiles));
+    if info.edges {
+        return Err(Error::NeedsEdges { method: info.name });
+    }
+    let what = format!("`{}` on {} distinct objects", info.name, shape.u);
+    run.ask_memory(&what, method.cost(&shape), &fitting(&shape, method.k(), run))?;
+    let start =
+        start.map(|start| run.install(|| start.of_profiles(profiles, method))).transpose()?;
+
+    let canonical = run.install(|| Canonical::new(profiles));
+    let start: Option<Vec<u32>> =
+        start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
+    let fitted = run.install(|| method.solve(&canonical.profiles, start.as_deref(), run))?;
+    debug_assert_eq!(fitted.labels.len(), profiles.len());
+    let consensus = run.install(|| {
+        let from = inverse(&canonical.profile_at);
+        number_by_weight(restore(fitted, profiles, &canonical, &from), profiles, &from)
+    });
+    Ok(strengthened(consensus, profiles, run))
+}
+
+/// Computes the consensus of `profiles` by a method that works on a network of the objects, with these edges.
+///
+/// Clusters of the answer are numbered as those of [`combine`].
+///
+/// # Errors
+///
+/// If the edges are of another number of objects, if the method needs none, and as [`combine`].
+pub fn combine_on(
+    profiles: &Profiles,
+    edges: &Edges,
+    method: &dyn ConsensusMethod,
+    run: &Run,
+) -> Result<Consensus> {
+    check(profiles, method)?;
+    let (what, by) = ("the network", "the ensemble");
+    Error::unless_length(what, edges.n_objects(), by, profiles.n_objects())?;
+    let what = format!("`{}` on {} edges", method.info().name, edges.len());
+    let cost = method.cost_on(&Shape::of(profiles), edges.len() as u64);
+    run.ask_memory(&what, cost, "raise the ceiling, or leave edges out")?;
+    let fitted = run.install(|| method.solve_on(profiles, edges, run))?;
+    let as_they_are: Vec<u32> = (0..profiles.len() as u32).collect();
+    let consensus = run.install(|| number_by_weight(fitted, profiles, &as_they_are));
+    Ok(strengthened(consensus, profiles, run))
+}
+
+/// The same consensus; where the method has no measure of how strongly it stands for labels, with that of the members.
+fn strengthened(mut consensus: Consensus, profiles: &Profiles, run: &Run) -> Consensus {
+    if consensus.strength.is_empty() {
+        consensus.strength = match (&consensus.parted, &consensus.membership) {
+            (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
+            (None, Some(membership)) => own_memberships(membership, &consensus.labels),
+            (None, None) => run.install(|| support(profiles, &consensus.labels, consensus.k)),
+        };
+    }
+    consensus
+}
+
+/// Refuses what the method cannot use.
+fn check(profiles: &Profiles, method: &dyn ConsensusMethod) -> Result<()> {
     let info = method.info();
     method.check()?;
     if profiles.is_empty() {
@@ -116,32 +178,7 @@ pub(crate) fn combine_from(
     if let Some(k) = method.k().filter(|&k| k > profiles.len()) {
         return Err(Error::TooManyClusters { k, distinct: profiles.len() });
     }
-    let shape = Shape::of(profiles);
-    run.ask_memory(
-        &format!("`{}` on {} distinct objects", info.name, shape.u),
-        method.cost(&shape),
-        &fitting(&shape, method.k(), run),
-    )?;
-    let start =
-        start.map(|start| run.install(|| start.of_profiles(profiles, method))).transpose()?;
-
-    let canonical = run.install(|| Canonical::new(profiles));
-    let start: Option<Vec<u32>> =
-        start.map(|labels| canonical.profile_at.iter().map(|&s| labels[s as usize]).collect());
-    let fitted = run.install(|| method.solve(&canonical.profiles, start.as_deref(), run))?;
-    debug_assert_eq!(fitted.labels.len(), profiles.len());
-    let mut consensus = run.install(|| {
-        let from = inverse(&canonical.profile_at);
-        number_by_weight(restore(fitted, profiles, &canonical, &from), profiles, &from)
-    });
-    if consensus.strength.is_empty() {
-        consensus.strength = match (&consensus.parted, &consensus.membership) {
-            (Some(parted), _) => support_of_parted(profiles, parted, consensus.k),
-            (None, Some(membership)) => own_memberships(membership, &consensus.labels),
-            (None, None) => run.install(|| support(profiles, &consensus.labels, consensus.k)),
-        };
-    }
-    Ok(consensus)
+    Ok(())
 }
 
 fn names(keep: impl Fn(&MethodInfo) -> bool) -> String {
@@ -154,7 +191,7 @@ fn fitting(shape: &Shape, k: Option<usize>, run: &Run) -> String {
     let fits = |info: &MethodInfo| {
         let k = if info.chooses_k == ChoosesK::Always { None } else { k.or(Some(2)) };
         let method = info.with(k, &Settings::default());
-        method.is_ok_and(|m| m.cost(shape) <= run.memory_ceiling())
+        !info.edges && method.is_ok_and(|m| m.cost(shape) <= run.memory_ceiling())
     };
     match names(fits) {
         none if none.is_empty() => "no method would fit: raise the ceiling".to_owned(),

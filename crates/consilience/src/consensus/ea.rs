@@ -58,6 +58,7 @@ const fn info(
         soft: OnSoft::Uses,
         missing: Some("a pair is judged by the members that label both"),
         takes_start: false,
+        edges: false,
         offers: Offers::TREE,
         parameters: Ea::PARAMETERS,
         time: "O(u^2 r)",

@@ -4,12 +4,13 @@ use crate::consensus::outcome::Consensus;
 use crate::consensus::params::ParameterInfo;
 use crate::consensus::settings::Settings;
 use crate::consensus::{
-    anmi_greedy, bce, best_member, cspa, ea, ec_cms, ecpcs, ecpcs_mc, gwca, hbgf, hgpa,
+    anmi_greedy, bce, best_member, cspa, ea, ec_cms, ecpcs, ecpcs_mc, edge_cut, gwca, hbgf, hgpa,
     hierarchical, kc, kcc, local_search, lwea, lwgp, mcla, mmec, nmfc, pivot, pta, ptgp, qmi, rce,
     relabel_vote, rmsc, robust_clusters, sa, scec, sdgca, sec, voting, voting_merging, wct, wmi,
 };
 use crate::ensemble::Profiles;
 use crate::error::{Asked, Error, Result};
+use crate::graph::Edges;
 use crate::run::Run;
 
 /// What a method's declaration gives: which method it is, and parameters that can be checked.
@@ -38,6 +39,19 @@ pub trait ConsensusMethod: Declared + Send + Sync {
     ///
     /// [`combine`]: crate::consensus::combine
     fn solve(&self, profiles: &Profiles, start: Option<&[u32]>, run: &Run) -> Result<Consensus>;
+
+    /// The same as [`cost`](Self::cost) of a method that needs the edges of a network of the objects, of so many.
+    fn cost_on(&self, shape: &Shape, _edges: u64) -> u64 {
+        self.cost(shape)
+    }
+
+    /// Computes the consensus on a network of the objects. Only methods that [need](MethodInfo::edges) one have this;
+    /// objects stand in the order of `profiles.map()`, since profiles in another order would be of no use.
+    fn solve_on(&self, _: &Profiles, _: &Edges, _: &Run) -> Result<Consensus> {
+        let able = METHODS.iter().filter(|info| info.edges).map(|info| info.name);
+        let (method, able) = (self.info().name, able.collect::<Vec<_>>().join(", "));
+        Err(Error::Beyond { method, asked: Asked::Edges, able })
+    }
 }
 
 /// The size of a problem, from which a method says how much memory it will need.
@@ -112,6 +126,9 @@ pub struct MethodInfo {
     pub missing: Option<&'static str>,
     /// Whether it can start from a given clustering.
     pub takes_start: bool,
+    /// Whether it works on a network of the objects, and needs its edges.
+    #[serde(rename = "needs_edges")]
+    pub edges: bool,
     /// Its parameters besides k.
     pub parameters: &'static [ParameterInfo],
     /// Its cost in time: u profiles, r members, k clusters, K clusters of all members, t iterations.
@@ -145,6 +162,7 @@ impl MethodInfo {
             soft: OnSoft::Hardens,
             missing: None,
             takes_start: false,
+            edges: false,
             parameters,
             time: "",
             memory: "",
@@ -191,6 +209,7 @@ pub static METHODS: &[&MethodInfo] = &[
     &ec_cms::INFO,
     &ecpcs::INFO,
     &ecpcs_mc::INFO,
+    &edge_cut::INFO,
     &gwca::INFO,
     &hbgf::INFO,
     &hgpa::INFO,

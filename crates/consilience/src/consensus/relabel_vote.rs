@@ -48,6 +48,7 @@ pub(super) static RELABEL_VOTE: MethodInfo = MethodInfo {
     soft: OnSoft::Hardens,
     missing: Some(MISSING),
     takes_start: true,
+    edges: false,
     offers: Offers::LABELS,
     parameters: RelabelVote::PARAMETERS,
     time: "O(u (r^2 + k) + r k^3)",

@@ -75,6 +75,7 @@ const fn info(
         soft,
         missing: Some("a member tells nothing about objects it does not label"),
         takes_start: true,
+        edges: false,
         offers: Offers::LABELS,
         parameters: Wmi::PARAMETERS,
         time,

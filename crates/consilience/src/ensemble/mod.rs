@@ -27,6 +27,7 @@ pub use labels::{Code, Labels};
 pub(crate) use pairs::agreement::{agreement, agreement_cost};
 pub use pairs::coassociation::CoAssociation;
 pub(crate) use pairs::disagreement::Crowd;
+pub use pairs::linked::Linked;
 pub use pairs::majority::Majority;
 pub(crate) use pairs::prefixes::components_of_prefixes;
 pub use pairs::votes::Votes;

@@ -14,8 +14,16 @@
 //! $\mathrm{IC} = r^2 / \sum_{pq} S_{pq}$ with $S$ the similarities of all members with each other: 1 if
 //! all are equal.
 //!
+//! What two clusterings would agree on if the labels of one were shuffled among its objects is known as well:
+//! $|a \cap b|$ is hypergeometric, so that
+//! $$ E[\mathrm{ECS}] = \frac 1 n \sum_{ab} \frac{\mu^2 + \sigma^2}{\max(|a|, |b|)}, \quad
+//!    \mu = \frac{|a| |b|}{n}, \quad
+//!    \sigma^2 = \frac{|a| |b| (n - |a|) (n - |b|)}{n^2 (n - 1)}. $$
+//!
 //! All of it comes from the overlaps $G = H^\top W H$ of clusters: $O(u r^2 + K^2)$ instead of a table of
 //! objects for every pair.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -36,6 +44,48 @@ pub fn element_similarity(table: &Contingency) -> f64 {
     if table.is_empty() { 0.0 } else { (sum / table.total()).clamp(0.0, 1.0) }
 }
 
+/// The element-centric similarity that clusterings with clusters of these sizes have on average if the labels
+/// of one are shuffled among its objects.
+///
+/// *Range* (0, 1]. *Symmetric.* Sizes may be sums of weights.
+///
+/// *Degenerate cases.* One cluster in each: 1. No objects, or weights of 1 in all at most: 1, for nothing can
+/// be shuffled.
+///
+/// # Cost
+///
+/// Time $O(d_a d_b)$ for $d$ different sizes, of which there are fewer than $\sqrt{2n}$ among whole numbers.
+pub fn element_similarity_of_shuffled(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (counted_sizes(a), counted_sizes(b));
+    let n: f64 = a.iter().map(|(size, times)| size * times).sum();
+    if n <= 1.0 || b.is_empty() {
+        return 1.0;
+    }
+    let mut sum = 0.0;
+    for &(a, times_a) in &a {
+        for &(b, times_b) in &b {
+            let mean = a * b / n;
+            let variance = mean * (n - a).max(0.0) * (n - b).max(0.0) / (n * (n - 1.0));
+            sum += times_a * times_b * (mean * mean + variance) / a.max(b);
+        }
+    }
+    (sum / n).clamp(0.0, 1.0)
+}
+
+/// The sizes above 0, each once and rising, and how many there are of each.
+fn counted_sizes(sizes: &[f64]) -> Vec<(f64, f64)> {
+    let mut sizes: Vec<f64> = sizes.iter().copied().filter(|&size| size > 0.0).collect();
+    sizes.sort_by(f64::total_cmp);
+    let mut counted: Vec<(f64, f64)> = Vec::new();
+    for size in sizes {
+        match counted.last_mut() {
+            Some((last, times)) if *last == size => *times += 1.0,
+            _ => counted.push((size, 1.0)),
+        }
+    }
+    counted
+}
+
 /// Element-centric similarities of all members with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElementCentric {
@@ -43,6 +93,10 @@ pub struct ElementCentric {
     pub similarity: Matrix,
     /// The consistency of every profile; `None` where fewer than two members label it.
     pub consistency: Vec<Option<f64>>,
+    /// The size of every cluster (column) among the objects that each member (row) labels.
+    sizes: Matrix,
+    /// The clusters of every member.
+    clusters: Vec<Range<usize>>,
 }
 
 impl ElementCentric {
@@ -71,7 +125,16 @@ impl ElementCentric {
         ElementCentric {
             consistency: consistency.collect(),
             similarity: Matrix::from_fn(r, r, |p, q| similarity[p.min(q)][p.abs_diff(q)]),
+            clusters: profiles.members().iter().map(|member| member.clusters.clone()).collect(),
+            sizes,
         }
+    }
+
+    /// The similarity that two members would have on average if the labels of one were shuffled among the
+    /// objects that both label.
+    pub fn chance(&self, p: usize, q: usize) -> f64 {
+        let of = |own: usize, other: usize| &self.sizes.row(other)[self.clusters[own].clone()];
+        element_similarity_of_shuffled(of(p, q), of(q, p))
     }
 
     /// The inconsistency of the members: 1 if all are equal, the larger the less they agree.
@@ -165,6 +228,45 @@ mod tests {
             1.0 - x.iter().zip(&y).map(|(x, y)| (x - y).abs()).sum::<f64>() / (2.0 * damping)
         };
         (0..n).map(of_object).sum::<f64>() / n as f64
+    }
+
+    /// All orders of the labels of one clustering.
+    fn over_all_orders(a: &[u32], b: &[u32]) -> f64 {
+        fn each(b: &mut Vec<u32>, from: usize, visit: &mut dyn FnMut(&[u32])) {
+            if from == b.len() {
+                return visit(b);
+            }
+            for i in from..b.len() {
+                b.swap(from, i);
+                each(b, from + 1, visit);
+                b.swap(from, i);
+            }
+        }
+        let (mut sum, mut orders) = (0.0, 0.0);
+        each(&mut b.to_vec(), 0, &mut |b| {
+            sum += element_similarity(&Contingency::of_labels(a, b, None).unwrap());
+            orders += 1.0;
+        });
+        sum / orders
+    }
+
+    #[test]
+    fn shuffled_labels_agree_as_much_as_over_all_orders() {
+        let cases: [(&[u32], &[u32]); 4] = [
+            (&[0, 0, 0, 1, 1, 2], &[0, 0, 1, 1, 1, 1]),
+            (&[0, 0, 0, 0, 0], &[0, 1, 1, 2, 2]),
+            (&[0, 0, 0], &[0, 0, 0]),
+            (&[0, 1, 2, 3], &[0, 1, 2, 3]),
+        ];
+        for (a, b) in cases {
+            let signed = |labels: &[u32]| labels.iter().map(|&l| i64::from(l)).collect::<Vec<_>>();
+            let found = ElementCentric::of(&of_labels(&[&signed(a), &signed(b)]));
+            let slow = over_all_orders(a, b);
+            assert!((found.chance(0, 1) - slow).abs() < 1e-12, "{a:?} {b:?}");
+            assert!((found.chance(0, 1) - found.chance(1, 0)).abs() < 1e-12);
+        }
+        assert_eq!(element_similarity_of_shuffled(&[], &[]), 1.0);
+        assert_eq!(element_similarity_of_shuffled(&[1.0], &[1.0]), 1.0);
     }
 
     proptest! {

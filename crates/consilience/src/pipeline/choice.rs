@@ -27,7 +27,11 @@ impl Methods {
     pub fn named(text: &str) -> Result<Self> {
         match text {
             "auto" => Ok(Methods::Auto),
-            "all" => Ok(Methods::Several(METHODS.to_vec())),
+            // What works on a network is no match for what works on labels alone.
+            "all" => {
+                let all = METHODS.iter().copied().filter(|info| !info.edges);
+                Ok(Methods::Several(all.collect()))
+            }
             names if names.contains(',') => {
                 let mut methods: Vec<&'static MethodInfo> = Vec::new();
                 for name in names.split(',').map(str::trim) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ensemble::{Ensemble, Member, Profiles};
 use crate::generate::Data;
+use crate::graph::Edges;
 use crate::pipeline::align::Earlier;
 use crate::pipeline::recipe::{Recipe, Store};
 
@@ -17,6 +18,8 @@ pub struct Input<'a> {
     pub keep: bool,
     /// The clustering that the method starts from, one label for every object.
     pub start: Option<&'a [Option<u32>]>,
+    /// The edges of a network of the objects.
+    pub edges: Option<&'a Edges>,
     /// The result that clusters are called after.
     pub earlier: Option<&'a Earlier>,
     /// The known classes, to compare with.
@@ -63,6 +66,7 @@ impl<'a> Input<'a> {
             members,
             keep: true,
             start: None,
+            edges: None,
             earlier: None,
             truth: None,
             convergence: false,

@@ -37,6 +37,7 @@ mod pool;
 mod recipe;
 mod record;
 mod request;
+mod resolve;
 
 pub use align::{Aligned, Alignment, Earlier, Move};
 pub use answer::{Answer, SCORES, Scores, Seconds};
@@ -51,3 +52,6 @@ pub use record::{
     Record, ScoresRecord,
 };
 pub use request::{Checked, Request};
+pub use resolve::{
+    Counts, Edge, Level, LevelRecord, Levels, Node, Resolution, ResolutionRecord, Resolve, Tree,
+};

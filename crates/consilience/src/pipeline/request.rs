@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use crate::consensus::{
     ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Wish, auto,
-    auto_by_wish, combine_from,
+    auto_by_wish, combine_from, combine_on,
 };
 use crate::ensemble::{Majority, Member};
 use crate::error::{Asked, Error, Result};
 use crate::generate::Data;
+use crate::graph::Edges;
 use crate::judge::{Judgement, KCriteria, Known, Number, voting_convergence};
 use crate::pipeline::answer::{Answer, Scores, Seconds};
 use crate::pipeline::choice::{Choice, Clusters, Methods};
@@ -32,6 +33,8 @@ pub struct Request {
     pub wanted: Offers,
     /// Whether the method is to start from a given clustering.
     pub start: bool,
+    /// Whether there are edges of a network of the objects.
+    pub edges: bool,
 }
 
 impl Request {
@@ -41,7 +44,7 @@ impl Request {
     ///
     /// If a parameter is out of range, or the method cannot do what is asked of it.
     pub fn check(self) -> Result<Checked> {
-        let Request { mut methods, clusters, settings, wanted, start } = self;
+        let Request { mut methods, clusters, settings, wanted, start, edges } = self;
         if let Some(range) = clusters.range().filter(|r| r.is_empty() || *r.start() == 0) {
             let got = format!("{}..{}", range.start(), range.end());
             return Err(Error::parameter("k", "a range from at least 1 upwards", got));
@@ -49,12 +52,13 @@ impl Request {
         let mut reason = None;
         if matches!(methods, Methods::Auto) {
             let soft = wanted.membership || wanted.correspondences;
-            let found = auto_by_wish(Wish { soft, start, tree: wanted.dendrogram });
+            let tree = wanted.dendrogram;
+            let found = auto_by_wish(Wish { soft, start, tree, edges });
             if let Some(found) = found {
                 (methods, reason) = (Methods::One(found.info), Some(found.reason));
             }
         }
-        let asked = asked(&settings, wanted, start);
+        let asked = asked(&settings, wanted, start, edges);
         let mut built = None;
         match &methods {
             Methods::One(info) => {
@@ -64,6 +68,12 @@ impl Request {
                 if start && !info.takes_start {
                     return Err(beyond(info, Asked::Start, |m| m.takes_start));
                 }
+                if edges && !info.edges {
+                    return Err(beyond(info, Asked::Edges, |m| m.edges));
+                }
+                if info.edges && !edges {
+                    return Err(Error::NeedsEdges { method: info.name });
+                }
                 check_offers(info, wanted)?;
                 let k = clusters.known();
                 // A number that is still to be found may be any.
@@ -72,8 +82,9 @@ impl Request {
                 // Without a range, what is known now is all that there is to know.
                 built = (any.is_none() && clusters.range().is_none()).then_some(method);
             }
-            Methods::Several(_) => {
-                if let Some(asked) = asked {
+            Methods::Several(several) => {
+                let edges = several.iter().any(|info| info.edges).then_some(Asked::Edges);
+                if let Some(asked) = asked.or(edges) {
                     return Err(Error::OneMethodOnly { asked });
                 }
             }
@@ -84,13 +95,14 @@ impl Request {
 }
 
 /// The first thing asked for that only one method can give.
-fn asked(settings: &Settings, wanted: Offers, start: bool) -> Option<Asked> {
+fn asked(settings: &Settings, wanted: Offers, start: bool, edges: bool) -> Option<Asked> {
     let all = [
         (settings.names().next().is_some(), Asked::Settings),
         (start, Asked::Start),
         (wanted.membership, Asked::Membership),
         (wanted.correspondences, Asked::Correspondences),
         (wanted.dendrogram, Asked::Dendrogram),
+        (edges, Asked::Edges),
     ];
     all.into_iter().find(|(is, _)| *is).map(|(_, asked)| asked)
 }
@@ -154,7 +166,7 @@ impl Checked {
     /// If the data cannot be used, if memory does not suffice, if the method refuses or fails, or if
     /// the run is cancelled.
     pub fn answer(&self, input: Input<'_>, run: &Run) -> Result<Answer> {
-        let Input { members, keep, start, earlier, truth, convergence, judge } = input;
+        let Input { members, keep, start, edges, earlier, truth, convergence, judge } = input;
         let clock = Instant::now();
         let mut made = None;
         let mut pool = match members {
@@ -183,7 +195,7 @@ impl Checked {
         } else {
             let choice = self.choose(&mut pool, number, run)?;
             let narrowed = pool.narrowed(choice.info, keep, run)?;
-            self.fit(choice, narrowed, start, run)?
+            self.fit(choice, narrowed, start, edges, run)?
         };
         answer.seconds.generate = generate;
         if made.is_none() {
@@ -287,6 +299,7 @@ impl Checked {
         choice: Choice,
         narrowed: Narrowed,
         start: Option<&[Option<u32>]>,
+        edges: Option<&Edges>,
         run: &Run,
     ) -> Result<Answer> {
         let clock = Instant::now();
@@ -298,7 +311,10 @@ impl Checked {
             built = choice.info.with(choice.k, &self.settings)?;
             &built
         };
-        let consensus = combine_from(&narrowed.profiles, method.as_ref(), start, run)?;
+        let consensus = match edges.filter(|_| choice.info.edges) {
+            Some(edges) => combine_on(&narrowed.profiles, edges, method.as_ref(), run)?,
+            None => combine_from(&narrowed.profiles, method.as_ref(), start, run)?,
+        };
         let anmi = run.install(|| consensus.anmi(&narrowed.profiles, narrowed.weights()));
         let seconds = clock.elapsed().as_secs_f64();
         self.answered(choice, narrowed, (consensus, anmi), seconds, run)

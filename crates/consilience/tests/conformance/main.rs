@@ -6,6 +6,7 @@
 mod answers;
 mod machine;
 mod many;
+mod networks;
 mod order;
 mod sizes;
 mod sound;

@@ -175,7 +175,9 @@ pub(crate) fn methods() -> &'static [&'static MethodInfo] {
             let parameters = Vec::leak(left.collect());
             &*Box::leak(Box::new(MethodInfo { name, parameters, build, ..info }))
         };
-        METHODS.iter().copied().chain(VARIANTS.iter().map(variant)).collect()
+        // Those that work on a network have invariants of their own: `networks.rs`.
+        let on_labels = METHODS.iter().copied().filter(|info| !info.edges);
+        on_labels.chain(VARIANTS.iter().map(variant)).collect()
     });
     &ALL
 }

@@ -4,6 +4,7 @@ pub(crate) mod agreement;
 mod blocks;
 pub(crate) mod coassociation;
 pub(crate) mod disagreement;
+pub(crate) mod linked;
 pub(crate) mod majority;
 mod neighbours;
 pub(crate) mod prefixes;

@@ -1,0 +1,226 @@
+//! The edges of a network: two columns that name objects, and perhaps one of weights.
+
+use std::path::Path;
+
+use consilience::words::{count, listed};
+use consilience::{Edges, Run};
+
+use super::error::{InputError, Place, Result};
+use super::join::Objects;
+use super::table::{Ids, Plan, Role, Table};
+use super::{ReadOptions, read_table};
+
+/// A network of the objects of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeTable {
+    /// Its edges.
+    pub edges: Edges,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Reads the edges of a network of `n` objects: the first two columns are their identifiers, or their row numbers from 0 if they
+/// have none; the third, if it is the last or called `weight`, holds weights. A first line that names two objects is
+/// an edge, any other a header.
+pub fn read_edges(
+    path: &Path,
+    ids: Option<&Ids>,
+    n: usize,
+    options: &ReadOptions,
+    run: &Run,
+) -> Result<EdgeTable> {
+    // Nothing else that is said of tables of clusterings is said of this one.
+    let options = ReadOptions {
+        no_header: options.no_header,
+        decimal_comma: options.decimal_comma,
+        ..ReadOptions::default()
+    };
+    let plan = Columns { by_id: ids.is_some() };
+    let mut table = read_table(path, &options, &plan, run)?;
+    let weights = weight_column(&table.names);
+    let mut warnings = Vec::new();
+    let others: Vec<&String> = table
+        .names
+        .iter()
+        .enumerate()
+        .filter(|(j, _)| *j > 1 && Some(*j) != weights)
+        .map(|(_, n)| n)
+        .collect();
+    if !others.is_empty() {
+        let names: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+        warnings.push(format!(
+            "{}: of its columns the first two are the ends of edges, and these are left out: {}",
+            table.file,
+            listed(&names, 5)
+        ));
+    }
+    let first = first_line(&table, ids, n);
+    let mut pairs = match ids {
+        Some(ids) => by_id(&mut table, ids)?,
+        None => by_row(&table, n)?,
+    };
+    let mut weights = weights.map(|column| table.numbers_of(column));
+    if let Some(row) =
+        weights.as_ref().and_then(|w| w.iter().position(|w| !(w.is_finite() && *w >= 0.0)))
+    {
+        return Err(refused(&table, table.place(row), "its weight is no number >= 0"));
+    }
+    match first {
+        Some((pair, weight)) => {
+            pairs.insert(0, pair);
+            if let Some(weights) = &mut weights {
+                weights.insert(0, weight);
+            }
+        }
+        None => warnings.append(&mut table.warnings),
+    }
+    Ok(EdgeTable { edges: Edges::new(n, pairs, weights)?, warnings })
+}
+
+/// Two columns of ends and perhaps one of weights.
+struct Columns {
+    by_id: bool,
+}
+
+impl Plan for Columns {
+    fn roles(&self, file: &str, names: &[String]) -> Result<Vec<Role>> {
+        if names.len() < 2 {
+            return Err(InputError::Unsupported {
+                file: file.to_owned(),
+                problem: "a network needs two columns, the ends of every edge".to_owned(),
+                hint: "write one row per edge".to_owned(),
+            });
+        }
+        let weights = weight_column(names);
+        let role = |j: usize| match j {
+            0 | 1 if self.by_id => Role::Labels,
+            0 | 1 => Role::Numbers,
+            j if Some(j) == weights => Role::Numbers,
+            _ => Role::Skip,
+        };
+        Ok((0..names.len()).map(role).collect())
+    }
+}
+
+/// The column of weights: one of that name, or the third if there is no fourth.
+fn weight_column(names: &[String]) -> Option<usize> {
+    let named = names.iter().skip(2).position(|name| name.eq_ignore_ascii_case("weight"));
+    named.map(|at| at + 2).or((names.len() == 3).then_some(2))
+}
+
+/// The edge in what was taken for a header, if it is one.
+fn first_line(table: &Table, ids: Option<&Ids>, n: usize) -> Option<([u32; 2], f64)> {
+    if !table.named {
+        return None;
+    }
+    let end = |name: &String| match ids {
+        Some(ids) => ids.iter().position(|id| id == name),
+        None => name.trim().parse::<usize>().ok().filter(|&row| row < n),
+    };
+    let (a, b) = (end(&table.names[0])?, end(&table.names[1])?);
+    let weight = weight_column(&table.names).map(|j| table.names[j].trim().parse().ok());
+    Some(([a as u32, b as u32], weight.unwrap_or(Some(1.0))?))
+}
+
+fn refused(table: &Table, place: Place, problem: &str) -> InputError {
+    InputError::Unsupported {
+        file: table.file.clone(),
+        problem: format!("{place}: {problem}"),
+        hint: "every row is an edge: two objects, and perhaps a weight".to_owned(),
+    }
+}
+
+/// The ends by row numbers.
+fn by_row(table: &Table, n: usize) -> Result<Vec<[u32; 2]>> {
+    let width = table.width();
+    let end = |row: usize, j: usize| {
+        let x = table.numbers.get(row * width + j);
+        (x >= 0.0 && x < n as f64 && x.fract() == 0.0).then_some(x as u32)
+    };
+    let pair = |row: usize| {
+        let ends = end(row, 0).zip(end(row, 1));
+        ends.map(|(a, b)| [a, b]).ok_or_else(|| {
+            let problem = format!(
+                "its ends must be row numbers from 0 to {}, since the objects have no identifiers",
+                count(n.saturating_sub(1))
+            );
+            refused(table, table.place(row), &problem)
+        })
+    };
+    (0..table.rows).map(pair).collect()
+}
+
+/// The ends by identifiers.
+fn by_id(table: &mut Table, ids: &Ids) -> Result<Vec<[u32; 2]>> {
+    let objects = Objects::new(ids.clone()).map_err(|(id, _)| InputError::Unsupported {
+        file: table.file.clone(),
+        problem: format!("two objects are called `{id}`"),
+        hint: "identifiers must differ".to_owned(),
+    })?;
+    let mut ends: [Vec<Option<u32>>; 2] = Default::default();
+    for (j, ends) in ends.iter_mut().enumerate() {
+        let column = table.take_labels(j);
+        let rows: Vec<Option<u32>> =
+            column.names.list.iter().map(|id| objects.find(id).map(|row| row as u32)).collect();
+        if let Some(stranger) = rows.iter().position(Option::is_none) {
+            let row = column.labels.iter().position(|code| code == Some(stranger)).unwrap_or(0);
+            let name = &column.names.list[stranger];
+            let problem = format!("there is no object `{name}` in the table of clusterings");
+            return Err(refused(table, table.place(row), &problem));
+        }
+        *ends = column.labels.iter().map(|code| code.and_then(|code| rows[code])).collect();
+    }
+    let [from, to] = ends;
+    let pair = |(row, (a, b)): (usize, (&Option<u32>, &Option<u32>))| {
+        let missing = || refused(table, table.place(row), "an end is missing");
+        a.zip(*b).map(|(a, b)| [a, b]).ok_or_else(missing)
+    };
+    from.iter().zip(&to).enumerate().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, ids: Option<&[&str]>, n: usize) -> Result<EdgeTable> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.tsv");
+        std::fs::write(&path, text).unwrap();
+        let ids: Option<Ids> = ids.map(|ids| ids.iter().collect());
+        read_edges(&path, ids.as_ref(), n, &ReadOptions::default(), &Run::new(0))
+    }
+
+    fn pairs(text: &str, ids: Option<&[&str]>, n: usize) -> Vec<[u32; 2]> {
+        read(text, ids, n).unwrap().edges.pairs().to_vec()
+    }
+
+    #[test]
+    fn rows_and_identifiers_with_and_without_header() {
+        let expected = [[0, 1], [1, 2], [2, 0]];
+        assert_eq!(pairs("0\t1\n1\t2\n2\t0\n", None, 3), expected);
+        assert_eq!(pairs("source\ttarget\n0\t1\n1\t2\n2\t0\n", None, 3), expected);
+        let ids: Option<&[&str]> = Some(&["x", "y", "z"]);
+        assert_eq!(pairs("from\tto\nx\ty\ny\tz\nz\tx\n", ids, 3), expected);
+        assert_eq!(pairs("x\ty\ny\tz\nz\tx\n", ids, 3), expected, "the first line is an edge");
+    }
+
+    #[test]
+    fn the_third_column_is_a_weight() {
+        let found = read("a\tb\tw\n0\t1\t0.5\n1\t2\t2\n", None, 3).unwrap();
+        assert_eq!(found.edges.weights(), Some(&[0.5, 2.0][..]));
+        let found = read("a\tb\tyear\tWeight\n0\t1\t1999\t3\n", None, 3).unwrap();
+        assert_eq!(found.edges.weights(), Some(&[3.0][..]));
+        assert!(found.warnings[0].contains("`year`"), "{:?}", found.warnings);
+        assert_eq!(read("0\t1\t0.5\n1\t2\t2\n", None, 3).unwrap().edges.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_edge_is_named() {
+        let told = |text, ids, n| read(text, ids, n).unwrap_err().to_string();
+        assert!(told("0\t1\n1\t7\n", None, 3).contains("line 2"));
+        assert!(told("0\t1\n1\t1.5\n", None, 3).contains("row numbers from 0 to 2"));
+        assert!(told("a\tb\nx\ty\nx\tq\n", Some(&["x", "y"]), 2).contains("no object `q`"));
+        assert!(told("a\tb\tw\n0\t1\t-2\n", None, 3).contains("weight"));
+        assert!(told("a\n0\n", None, 3).contains("two columns"));
+    }
+}

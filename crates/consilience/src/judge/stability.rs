@@ -1,0 +1,264 @@
+//! How much clusterings that were made in the same way, but for the seed, agree.
+//!
+//! The *stability* of some members is the mean element-centric similarity (ECS) of their pairs, their *inconsistency* is
+//! scICE's $\mathrm{IC} = r / (1 + (r - 1) \overline{\mathrm{ECS}})$. Few large clusters agree easily, so that stabilities at
+//! different numbers of clusters do not compare as they are. What they would be if labels were shuffled among the
+//! objects is known in closed form, and
+//!
+//! $$ \frac{\overline{\mathrm{ECS}} - \mathrm{chance}}{1 - \mathrm{chance}} $$
+//!
+//! is what lies *beyond chance*: 0 for shuffled labels, 1 if all members are equal, and 0 by definition where all have
+//! one cluster and nothing can be told.
+//!
+//! *Intervals* are those of the bootstrap over members (percentiles 2.5 and 97.5 of [`DRAWS`] draws with replacement).
+//! A pair of a member with itself, which draws with replacement contain, says nothing and is left out. Intervals of three or four
+//! members are narrower than they should be.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::ensemble::{Contingency, Profiles};
+use crate::linalg::Matrix;
+use crate::metrics::{ElementCentric, element_similarity, element_similarity_of_shuffled};
+use crate::rng::Stream;
+use crate::run::Run;
+
+/// How many times members are drawn.
+const DRAWS: usize = 1000;
+/// What is left out at either end, of so many draws.
+const TAIL: usize = DRAWS / 40;
+/// Clusters of all members together up to which all overlaps are one table (128 MiB).
+const FEW_CLUSTERS: usize = 4096;
+/// As good as one cluster in every member.
+const NOTHING_TO_TELL: f64 = 1.0 - 1e-9;
+
+/// A figure with the interval that resampled members give it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The figure of all members.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval of a rising function of the figure.
+    fn rising(self, of: impl Fn(f64) -> f64) -> Self {
+        Interval { value: of(self.value), low: of(self.low), high: of(self.high) }
+    }
+
+    /// The interval of a falling function of the figure.
+    fn falling(self, of: impl Fn(f64) -> f64) -> Self {
+        Interval { value: of(self.value), low: of(self.high), high: of(self.low) }
+    }
+}
+
+/// How much members agree.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stability {
+    /// The mean element-centric similarity of two members.
+    pub similarity: Interval,
+    /// The inconsistency: 1 if all are equal, the larger the less they agree.
+    pub inconsistency: Interval,
+    /// The mean similarity of members with clusters of the same sizes whose labels are shuffled.
+    pub chance: f64,
+    /// How far the similarity is on the way from chance to full agreement.
+    pub beyond_chance: Interval,
+}
+
+impl Stability {
+    /// That of the members of `profiles`, which draw from the numbered stream `stream`; `None` if no two of them
+    /// label an object in common.
+    ///
+    /// # Cost
+    ///
+    /// Time $O(u r^2 + K^2)$ and memory $O(K^2)$, but no more than 128 MiB.
+    pub fn of(profiles: &Profiles, stream: u64, run: &Run) -> Option<Self> {
+        let r = profiles.n_members();
+        let (similarity, chance) = run.install(|| agreement(profiles));
+        // Without a common object there is nothing to agree on; with one, similarity is above 0.
+        let pairs = (0..r).flat_map(|p| (0..p).map(move |q| (p, q)));
+        let pairs: Vec<(usize, usize)> = pairs.filter(|&pair| similarity[pair] > 0.0).collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        let mean =
+            |of: &Matrix| pairs.iter().map(|&pair| of[pair]).sum::<f64>() / pairs.len() as f64;
+        let (value, chance) = (mean(&similarity), mean(&chance));
+        let (low, high) = resampled(&similarity, stream, run).unwrap_or((value, value));
+        // The mean may lie outside the percentiles where few members give few different draws.
+        let similarity = Interval { value, low: low.min(value), high: high.max(value) };
+        let r = r as f64;
+        let beyond = |x: f64| match chance {
+            all if all > NOTHING_TO_TELL => 0.0,
+            chance => (x - chance) / (1.0 - chance),
+        };
+        Some(Stability {
+            similarity,
+            inconsistency: similarity.falling(|x| r / (1.0 + (r - 1.0) * x)),
+            chance,
+            beyond_chance: similarity.rising(beyond),
+        })
+    }
+
+    /// Whether nothing can be told, because all members have one cluster.
+    pub fn is_trivial(&self) -> bool {
+        self.chance > NOTHING_TO_TELL
+    }
+}
+
+/// The similarity of every two members, and that of shuffled labels.
+fn agreement(profiles: &Profiles) -> (Matrix, Matrix) {
+    let r = profiles.n_members();
+    if profiles.n_clusters() <= FEW_CLUSTERS {
+        let found = ElementCentric::of(profiles);
+        let chance = Matrix::from_fn(r, r, |p, q| if q < p { found.chance(p, q) } else { 0.0 });
+        return (found.similarity, chance);
+    }
+    let pairs: Vec<(usize, usize)> = (0..r).flat_map(|p| (0..p).map(move |q| (p, q))).collect();
+    let of_pair = |&(p, q): &(usize, usize)| {
+        let table = Contingency::of_members(profiles, p, q);
+        let (rows, columns) = (table.row_weights(), table.column_weights());
+        (element_similarity(&table), element_similarity_of_shuffled(rows, columns))
+    };
+    let found: Vec<(f64, f64)> = pairs.par_iter().map(of_pair).collect();
+    let (mut similarity, mut chance) = (Matrix::zeros(r, r), Matrix::zeros(r, r));
+    for (&(p, q), (alike, shuffled)) in pairs.iter().zip(found) {
+        (similarity[(p, q)], similarity[(q, p)], chance[(p, q)]) = (alike, alike, shuffled);
+    }
+    (similarity, chance)
+}
+
+/// The ends of the interval of the mean similarity.
+fn resampled(similarity: &Matrix, stream: u64, run: &Run) -> Option<(f64, f64)> {
+    let r = similarity.nrows();
+    let order = by_agreement(similarity);
+    let mut rng = run.rng(Stream::Inner(stream));
+    let mut means = Vec::with_capacity(DRAWS);
+    let mut times = vec![0.0; r];
+    for _ in 0..DRAWS {
+        times.fill(0.0);
+        (0..r).for_each(|_| times[order[rng.below(r)]] += 1.0);
+        let drawn: Vec<usize> = order.iter().copied().filter(|&p| times[p] > 0.0).collect();
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (i, &p) in drawn.iter().enumerate() {
+            for &q in &drawn[..i] {
+                let pairs = if similarity[(p, q)] > 0.0 { times[p] * times[q] } else { 0.0 };
+                sum += pairs * similarity[(p, q)];
+                weight += pairs;
+            }
+        }
+        means.extend((weight > 0.0).then(|| sum / weight));
+    }
+    means.sort_by(f64::total_cmp);
+    // Draws of one member only are left out, and with them as much of the tails.
+    let tail = TAIL * means.len() / DRAWS;
+    Some((*means.get(tail)?, *means.get(means.len().checked_sub(1 + tail)?)?))
+}
+
+/// The members in an order that depends on what they agree on alone: the order that they are given in is no
+/// information.
+fn by_agreement(similarity: &Matrix) -> Vec<usize> {
+    let r = similarity.nrows();
+    // Sums taken in another order differ in their last bits.
+    let coarse = |p: usize, q: usize| (similarity[(p, q)] * f64::from(1 << 30)).round() as i64;
+    let mut rank = vec![0; r];
+    for _ in 0..3 {
+        let key = |p: usize| {
+            let mut others: Vec<(i64, usize)> =
+                (0..r).filter(|&q| q != p).map(|q| (coarse(p, q), rank[q])).collect();
+            others.sort_unstable();
+            (rank[p], others)
+        };
+        let keys: Vec<_> = (0..r).map(key).collect();
+        let mut sorted: Vec<_> = keys.iter().collect();
+        sorted.sort_unstable();
+        rank = keys.iter().map(|key| sorted.partition_point(|other| *other < key)).collect();
+    }
+    let mut order: Vec<usize> = (0..r).collect();
+    order.sort_by_key(|&p| rank[p]);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ensemble::{Ensemble, HardMember};
+    use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
+
+    fn of(ensemble: &Ensemble) -> Option<Stability> {
+        Stability::of(&profiles(ensemble), 3, &Run::new(1).threads(1))
+    }
+
+    #[test]
+    fn equal_members_are_stable_and_have_no_doubt() {
+        let found = of(&hard_ensemble(&[[0, 0, 1, 1, 2, 2]; 4])).unwrap();
+        let one = Interval { value: 1.0, low: 1.0, high: 1.0 };
+        assert_eq!((found.similarity, found.inconsistency, found.beyond_chance), (one, one, one));
+        assert!(!found.is_trivial());
+    }
+
+    #[test]
+    fn one_cluster_says_nothing() {
+        let found = of(&hard_ensemble(&[[0; 6]; 4])).unwrap();
+        assert!(found.is_trivial());
+        assert_eq!((found.similarity.value, found.beyond_chance.value), (1.0, 0.0));
+    }
+
+    #[test]
+    fn members_of_other_objects_have_nothing_in_common() {
+        let member = |labels: [Option<i64>; 2]| HardMember::from_integers("m", labels).into();
+        let apart = Ensemble::new(vec![member([Some(0), None]), member([None, Some(0)])]).unwrap();
+        assert_eq!(of(&apart), None);
+        assert_eq!(of(&hard_ensemble(&[[0, 1, 1]])), None);
+    }
+
+    /// Labels drawn at random agree as shuffled ones do.
+    #[test]
+    fn noise_is_not_beyond_chance() {
+        let mut rng = crate::Rng::new(5, Stream::Data);
+        let member = |_| {
+            let labels: Vec<Option<i64>> = (0..2000).map(|_| Some(rng.below(5) as i64)).collect();
+            HardMember::from_integers("m", labels).into()
+        };
+        let found = of(&Ensemble::new((0..6).map(member).collect()).unwrap()).unwrap();
+        assert!(found.beyond_chance.value.abs() < 0.01, "{found:?}");
+        assert!(found.similarity.low < found.similarity.value);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_mean_over_pairs_and_order_is_no_information(
+            ensemble in ensembles(Kinds::HARD, 14, 6), turn in 0..6usize,
+        ) {
+            let members = ensemble.members();
+            let found = of(&ensemble);
+            let table = |p: usize, q: usize| Contingency::new(&members[p], &members[q], ensemble.weights()).unwrap();
+            let pairs = (0..members.len()).flat_map(|p| (0..p).map(move |q| (p, q)));
+            let tables: Vec<Contingency> = pairs.map(|(p, q)| table(p, q)).filter(|t| !t.is_empty()).collect();
+            prop_assert_eq!(found.is_none(), tables.is_empty());
+            let Some(found) = found else { return Ok(()) };
+            let mean = tables.iter().map(element_similarity).sum::<f64>() / tables.len() as f64;
+            prop_assert!((found.similarity.value - mean).abs() < 1e-12);
+            let shuffled = |t: &Contingency| element_similarity_of_shuffled(t.row_weights(), t.column_weights());
+            let chance = tables.iter().map(shuffled).sum::<f64>() / tables.len() as f64;
+            prop_assert!((found.chance - chance).abs() < 1e-12);
+            prop_assert!(found.similarity.low <= found.similarity.value);
+            prop_assert!(found.similarity.value <= found.similarity.high);
+
+            let mut turned = members.to_vec();
+            turned.rotate_left(turn % members.len());
+            let mut turned = Ensemble::new(turned).unwrap();
+            if let Some(weights) = ensemble.weights() {
+                turned = turned.with_weights(weights.to_vec()).unwrap();
+            }
+            let again = of(&turned).unwrap();
+            prop_assert!((again.similarity.low - found.similarity.low).abs() < 1e-9);
+            prop_assert!((again.similarity.high - found.similarity.high).abs() < 1e-9);
+        }
+    }
+}
