@@ -36,6 +36,7 @@ mod parse;
 mod piece;
 mod raw;
 mod rows;
+mod sequence;
 mod source;
 mod spelling;
 mod table;
@@ -56,11 +57,12 @@ pub use guess::Guess;
 pub use members::rounding;
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
+pub use sequence::{SequenceTable, Slice, read_sequence};
 pub use spelling::{Setting, Spelling, spell_by};
 pub use table::Ids;
 pub use write::{
     Cells, NamedCells, OutputError, Stage, Target, write_consensus, write_correspondences,
-    write_matrix, write_members, write_membership, write_table, write_text,
+    write_bytes, write_matrix, write_members, write_membership, write_table, write_text,
 };
 
 /// The kind of a file, told by its ending.

@@ -40,6 +40,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Rows => "rows",
         Setting::Cluster => "consilience.generate",
         Setting::Combine => "consilience.consensus",
+        Setting::NoiseIsACluster => "noise='cluster'",
         Setting::MissingIs(token) => return format!("missing='{token}'"),
         Setting::TruthIn(file) => return format!("truth='{file}:COLUMN'"),
         Setting::IdIs(column) => return format!("id='{column}'"),

@@ -37,6 +37,7 @@ mod pool;
 mod recipe;
 mod record;
 mod request;
+mod timeline;
 
 pub use align::{Aligned, Alignment, Earlier, Move};
 pub use answer::{Answer, SCORES, Scores, Seconds};
@@ -51,3 +52,4 @@ pub use record::{
     Record, ScoresRecord,
 };
 pub use request::{Checked, Request};
+pub use timeline::{ClusterAt, Event, EventKind, Passage, SHARE, Step, Timeline};
