@@ -22,6 +22,7 @@ from consilience._inputs import (
     doubts,
     doubts_of_features,
     mapped,
+    noise,
     one,
     refuse_gaps,
     table,
@@ -104,7 +105,8 @@ def consensus(
         How many times each clustering counts; 0 leaves it out. A pandas Series whose index names the
         clusterings is a mapping.
     missing : label or sequence of labels, default (-1, None)
-        Labels that mean "no label". None, NaN, NA and the empty text always do.
+        Labels that mean "no label". None, NaN, NA and the empty text always do. That -1, which HDBSCAN and
+        BERTopic call noise, is read so is warned of unless ``missing`` is given: None makes it a cluster.
     init : 1-D array of n labels, optional
         The clustering from which an iterative method starts.
     random_state : int, Generator, RandomState or None, default 0
@@ -144,7 +146,7 @@ def consensus(
     else:
         labels, index = aligned(labels)
         ensemble = builder(labels, missing).finish()
-        doubtful = doubts(ensemble)
+        doubtful = doubts(ensemble) + noise(labels, ensemble, missing)
     result, messages, settled = combined(
         ensemble,
         method=method,

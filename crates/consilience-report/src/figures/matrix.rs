@@ -1,7 +1,7 @@
 //! Heatmaps: the consensus matrix, and how the clusterings agree.
 
 use super::picture::{Colour, Item, Picture, Stroke};
-use super::theme::{INK, LINE, NONE, SOFT, TICK, WEAK, shade, thin};
+use super::theme::{INK, LINE, NONE, SOFT, TICK, WEAK, paler, shade, thin};
 use super::{Body, colour, key};
 use crate::data::{Matrix, Report};
 
@@ -60,6 +60,8 @@ impl Heatmap<'_> {
             let own = (self.strip)(from);
             let to = (from..n).find(|&i| (self.strip)(i) != own).unwrap_or(n);
             let (a, b) = (side * ends[from] / total, side * ends[to] / total);
+            // A little longer, so that no gap shows; what comes next covers it.
+            let b = if to < n { b + 0.5 } else { b };
             picture.rect([left + a, 0.0, b - a, band], own, 1.0);
             picture.rect([0.0, left + a, band, b - a], own, 1.0);
             from = to;
@@ -173,6 +175,8 @@ pub(super) fn items(report: &Report, m: &Matrix, width: f64) -> Body {
     let mut x = left;
     for (i, support) in m.support.iter().enumerate() {
         let wide = w * m.weights[i] / total;
+        // A little wider, so that no gap shows between bars; the next one covers it.
+        let over = if i + 1 < m.support.len() { 0.5 } else { 0.0 };
         let own = m.clusters[i];
         let mut order: Vec<usize> = (0..support.len()).filter(|&j| support[j] > 0).collect();
         order.sort_by_key(|&j| (Some(j) != own, std::cmp::Reverse(support[j]), j));
@@ -180,12 +184,12 @@ pub(super) fn items(report: &Report, m: &Matrix, width: f64) -> Body {
         for j in order {
             let tall = h * f64::from(support[j]) / 1000.0;
             y -= tall;
-            let opacity = if Some(j) == own { 1.0 } else { 0.7 };
-            // A hair wider, so that no gap shows between bars.
-            picture.rect([x, y, wide + 0.15, tall], colour(report, j), opacity);
+            let own_colour = colour(report, j);
+            let fill = if Some(j) == own { own_colour } else { paler(own_colour) };
+            picture.rect([x, y, wide + over, tall], fill, 1.0);
         }
         let strip = own.map_or(NONE, |c| colour(report, c));
-        picture.rect([x, 0.0, wide + 0.15, 8.0], strip, 1.0);
+        picture.rect([x, 0.0, wide + over, 8.0], strip, 1.0);
         x += wide;
     }
     let half = top + h / 2.0;

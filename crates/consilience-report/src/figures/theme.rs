@@ -53,6 +53,11 @@ pub(super) fn of_hue(hue: f64, saturation: f64, lightness: f64) -> Colour {
     Colour([channel(0.0), channel(8.0), channel(4.0)])
 }
 
+/// The colour with white in it.
+pub(super) fn paler(Colour(rgb): Colour) -> Colour {
+    Colour(rgb.map(|x| (255.0 - 0.65 * (255.0 - f64::from(x))).round() as u8))
+}
+
 /// The colour of a share in [0, 1].
 pub(super) fn shade(share: f64) -> Colour {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
