@@ -61,8 +61,8 @@ pub use sequence::{SequenceTable, Slice, read_sequence};
 pub use spelling::{Setting, Spelling, spell_by};
 pub use table::Ids;
 pub use write::{
-    Cells, NamedCells, OutputError, Stage, Target, write_consensus, write_correspondences,
-    write_bytes, write_matrix, write_members, write_membership, write_table, write_text,
+    Cells, NamedCells, OutputError, Stage, Target, write_bytes, write_consensus,
+    write_correspondences, write_matrix, write_members, write_membership, write_table, write_text,
 };
 
 /// The kind of a file, told by its ending.
@@ -154,6 +154,8 @@ impl ReadOptions {
             no_header: false,
             missing: Vec::new(),
             decimal_comma: false,
+            // What was missing is an empty cell there.
+            minus_one_is_a_label: true,
             ..self.clone()
         }
     }

@@ -35,9 +35,8 @@ pub(crate) fn align<'py>(
         "flows": found.passages,
     });
     let steps: Vec<Step> = found.steps().collect();
-    let column = |value: fn(&Step) -> i64| {
-        steps.iter().map(value).collect::<Vec<i64>>().into_pyarray(py)
-    };
+    let column =
+        |value: fn(&Step) -> i64| steps.iter().map(value).collect::<Vec<i64>>().into_pyarray(py);
     let moves = vec![
         column(|step| step.object as i64),
         column(|step| step.from_time as i64),
@@ -48,6 +47,7 @@ pub(crate) fn align<'py>(
     let place = |label: &Option<u32>| label.map_or(-1, i64::from);
     let labels = found.labels.iter().map(|labels| labels.iter().map(place).collect::<Vec<i64>>());
     let labels = labels.map(|labels| labels.into_pyarray(py)).collect();
-    let told = serde_json::to_string(&told).map_err(|e| ConsilienceError::new_err(e.to_string()))?;
+    let told =
+        serde_json::to_string(&told).map_err(|e| ConsilienceError::new_err(e.to_string()))?;
     Ok((labels, moves, told))
 }

@@ -64,5 +64,9 @@ pub(crate) struct FigureArgs {
 /// A width that a figure can have.
 fn inches(text: &str) -> Result<f64, String> {
     let inches: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    if (3.0..=24.0).contains(&inches) { Ok(inches) } else { Err("it must be from 3 to 24".to_owned()) }
+    if (3.0..=24.0).contains(&inches) {
+        Ok(inches)
+    } else {
+        Err("it must be from 3 to 24".to_owned())
+    }
 }

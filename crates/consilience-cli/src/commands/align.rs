@@ -21,15 +21,8 @@ use crate::output::{self, count, counted, listed};
 use crate::session::Session;
 use crate::signals;
 
-const FILES: [&str; 7] = [
-    LABELS,
-    "moves.csv",
-    "events.csv",
-    "clusters.csv",
-    "flows.csv",
-    "align.json",
-    "flow.svg",
-];
+const FILES: [&str; 7] =
+    [LABELS, "moves.csv", "events.csv", "clusters.csv", "flows.csv", "align.json", "flow.svg"];
 /// Dots per inch of a figure as PNG.
 const DPI: u16 = 300;
 
@@ -107,11 +100,7 @@ fn slice(table: &str) -> anyhow::Result<Slice> {
 }
 
 /// What the times are called: as the user says, or as tables and columns are, so that no two are alike.
-fn called(
-    names: Vec<String>,
-    slices: &[Slice],
-    given: &[String],
-) -> anyhow::Result<Vec<String>> {
+fn called(names: Vec<String>, slices: &[Slice], given: &[String]) -> anyhow::Result<Vec<String>> {
     let distinct = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len() == names.len();
     if !given.is_empty() {
         if given.len() != names.len() || !distinct(given) {
@@ -229,7 +218,8 @@ fn write(
     let mut told = told(found, steps.len());
     let mut record = told.clone();
     record.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-    let inputs = slices.iter().map(|slice| described(&slice.path)).collect::<Result<Vec<_>, _>>()?;
+    let inputs =
+        slices.iter().map(|slice| described(&slice.path)).collect::<Result<Vec<_>, _>>()?;
     record.insert("inputs".to_owned(), json!(inputs));
     record.insert("caption".to_owned(), json!(drawn.caption));
     let record = serde_json::to_string_pretty(&session.finished(record))? + "\n";
@@ -290,7 +280,8 @@ fn told(found: &Timeline, moves: usize) -> Map<String, Value> {
 
 /// A row per time, and what happened.
 fn summary(found: &Timeline) -> String {
-    let header = ["time", "objects", "clusters", "seen before", "moved", "events"].map(str::to_owned);
+    let header =
+        ["time", "objects", "clusters", "seen before", "moved", "events"].map(str::to_owned);
     let rows: Vec<Vec<String>> = (0..found.times.len())
         .map(|time| {
             let here = || found.clusters.iter().filter(|c| c.time == time);

@@ -18,7 +18,9 @@ use crate::session::Session;
 pub(super) fn run(args: &FigureArgs, common: &Common) -> anyhow::Result<()> {
     let Some(name) = &args.name else {
         if args.output.is_some() {
-            return Err(usage("-o needs the name of a figure before it: without one, they are listed"));
+            return Err(usage(
+                "-o needs the name of a figure before it: without one, they are listed",
+            ));
         }
         let session = Session::new(common);
         return list(&report(args, &session)?, &session);
@@ -34,10 +36,14 @@ pub(super) fn run(args: &FigureArgs, common: &Common) -> anyhow::Result<()> {
         )));
     }
     if args.member.is_some() && name != "flow" {
-        return Err(usage("--member says what `flow` starts from: other figures show all clusterings"));
+        return Err(usage(
+            "--member says what `flow` starts from: other figures show all clusterings",
+        ));
     }
     let Some(path) = &args.output else {
-        return Err(usage(format!("say where the figure goes: -o {name}.pdf, {name}.svg or {name}.png")));
+        return Err(usage(format!(
+            "say where the figure goes: -o {name}.pdf, {name}.svg or {name}.png"
+        )));
     };
     let drawing = Drawing::of(path)?;
     let folder = folder_of(&args.result);

@@ -7,6 +7,7 @@ mod assign;
 mod bad_input;
 mod check;
 mod combine;
+mod figure;
 mod files;
 mod help;
 mod hostile;
@@ -19,6 +20,7 @@ mod reproduce;
 mod rows;
 mod run;
 mod score;
+mod through_time;
 
 use std::path::Path;
 use std::process::{Command, Output};

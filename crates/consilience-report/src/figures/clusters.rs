@@ -47,9 +47,10 @@ pub(super) fn sizes(report: &Report, width: f64) -> Body {
         let mean = at + right * f64::from(cluster.confidence) / 1000.0;
         picture.line([mean, y + 2.0], [mean, floor + 2.0], Stroke { dashed: true, ..thin(INK) });
     }
-    let mut caption = "Objects in each cluster, those whose cluster is safe in full colour, and how \
+    let mut caption =
+        "Objects in each cluster, those whose cluster is safe in full colour, and how \
                        confidence is spread within it (dashed: the mean)."
-        .to_owned();
+            .to_owned();
     if clusters.len() < report.clusters.len() {
         let more = report.clusters.len() - clusters.len();
         caption += &format!(" {} smaller clusters are not shown.", count(more));

@@ -55,7 +55,14 @@ pub(super) fn resampled(report: &Report, width: f64) -> Body {
     let (across, tall) = (2, 170.0);
     let first = panel(0, across, width, tall);
     let xs = [0.0, 0.5, 1.0].map(|at| (at, format!("{at}"))).to_vec();
-    axes(&mut picture, first, "Consensus distribution (CDF)", "share of the draws", &xs, &percents());
+    axes(
+        &mut picture,
+        first,
+        "Consensus distribution (CDF)",
+        "share of the draws",
+        &xs,
+        &percents(),
+    );
     let chosen = s.ks.iter().position(|k| *k == s.k);
     let others = (0..s.ks.len()).filter(|i| Some(*i) != chosen);
     for i in others.chain(chosen) {

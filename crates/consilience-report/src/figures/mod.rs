@@ -225,3 +225,6 @@ fn key(report: &Report, there: &[Option<usize>]) -> Vec<(Option<Colour>, String)
     }
     key
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,7 +115,8 @@ impl Picture {
         for ((font, id), letters) in fonts.into_iter().zip(&letters) {
             embed(&mut pdf, font, id, letters, &mut refs);
         }
-        pdf.stream(content_id, &compressed(content.finish().as_slice())).filter(Filter::FlateDecode);
+        pdf.stream(content_id, &compressed(content.finish().as_slice()))
+            .filter(Filter::FlateDecode);
         pdf.finish()
     }
 }

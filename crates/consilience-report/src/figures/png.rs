@@ -72,9 +72,8 @@ fn draw(item: &Item, scale: f32, page: &mut Pixmap) {
                 let mut outline = Outline(PathBuilder::new());
                 font.face().outline_glyph(glyph, &mut outline);
                 if let Some(path) = outline.0.finish() {
-                    let place = place
-                        .pre_translate(along as f32, 0.0)
-                        .pre_scale(unit as f32, -unit as f32);
+                    let place =
+                        place.pre_translate(along as f32, 0.0).pre_scale(unit as f32, -unit as f32);
                     page.fill_path(&path, &paint(*colour, 1.0), FillRule::Winding, place, none);
                 }
                 along += size * font.advance(glyph);
@@ -84,7 +83,9 @@ fn draw(item: &Item, scale: f32, page: &mut Pixmap) {
             let rows = pixels.len() / columns;
             let Some(mut image) = Pixmap::new(*columns as u32, rows as u32) else { return };
             let bytes = image.data_mut().chunks_exact_mut(4);
-            bytes.zip(pixels).for_each(|(to, Colour([r, g, b]))| to.copy_from_slice(&[*r, *g, *b, 255]));
+            bytes
+                .zip(pixels)
+                .for_each(|(to, Colour([r, g, b]))| to.copy_from_slice(&[*r, *g, *b, 255]));
             let (w, h) = (*w as f32 / *columns as f32, *h as f32 / rows as f32);
             let place = view.pre_translate(*x as f32, *y as f32).pre_scale(w, h);
             // Squares stay squares where they are enlarged; where they are made smaller, they blend.

@@ -43,7 +43,8 @@ fn element(item: &Item) -> String {
                 None => out.push_str(" fill=\"none\""),
             }
             if let Some(Stroke { colour, width, dashed }) = stroke {
-                let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", colour.css(), short(*width));
+                let _ =
+                    write!(out, " stroke=\"{}\" stroke-width=\"{}\"", colour.css(), short(*width));
                 if *dashed {
                     out.push_str(" stroke-dasharray=\"3 2\"");
                 }
@@ -146,7 +147,10 @@ mod tests {
         let mut picture = Picture { width: 10.0, height: 20.0, ..Picture::default() };
         picture.rect([1.0, 2.0, 3.004, 4.0], Colour::hex(0x0a_0b_0c), 0.5);
         let svg = picture.svg();
-        assert!(svg.contains("<path d=\"M1 2L4 2L4 6L1 6Z\" fill=\"#0a0b0c\" fill-opacity=\"0.5\"/>"), "{svg}");
+        assert!(
+            svg.contains("<path d=\"M1 2L4 2L4 6L1 6Z\" fill=\"#0a0b0c\" fill-opacity=\"0.5\"/>"),
+            "{svg}"
+        );
         assert_eq!(short(-0.001), "0");
     }
 }

@@ -1,4 +1,4 @@
-//! Colours and sizes of figures: those of the page in the light.
+//! Colours and sizes of figures: much as on the page in the light.
 
 use super::font::Font;
 use super::picture::{Anchor, Colour, Stroke, Word};
@@ -11,8 +11,10 @@ pub(super) const WEAK: Colour = Colour::hex(0xb3_26_1e);
 pub(super) const CAUTION: Colour = Colour::hex(0x8a_52_00);
 pub(super) const NONE: Colour = Colour::hex(0x9a_a3_b0);
 const RAMP: [u32; 6] = [0xf7_f9_fc, 0xd3_e1_f2, 0x93_b9_de, 0x4a_86_c0, 0x1c_53_96, 0x0a_2a_58];
+/// The first six are those of Okabe and Ito (2008), which the colour-blind can tell apart, in the order of
+/// the hues on the page; beyond, names and places must help.
 const PALETTE: [u32; 12] = [
-    0x1f_6f_b2, 0xc8_51_1b, 0x15_8a_63, 0xa8_48_8f, 0x8a_6d_00, 0x3a_9b_c4, 0x6d_4f_b0, 0xa5_47_2f,
+    0x00_72_b2, 0xd5_5e_00, 0x00_9e_73, 0xcc_79_a7, 0xe6_9f_00, 0x56_b4_e9, 0x6d_4f_b0, 0xa5_47_2f,
     0x5c_66_75, 0x9b_1c_4a, 0x4d_7a_1f, 0x2b_3f_8c,
 ];
 

@@ -270,9 +270,8 @@ impl Timeline {
             let went = Contingency::of_labels(previous, &labels, None)?;
             for old in (0..before).filter(|&old| was[old] > 0 && !here[old]) {
                 let into = went.cells().iter().filter(|cell| cell.row as usize == old);
-                let into = into.max_by(|a, b| {
-                    a.weight.total_cmp(&b.weight).then(b.column.cmp(&a.column))
-                });
+                let into =
+                    into.max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.column.cmp(&a.column)));
                 let enough = self.share * was[old] as f64;
                 let into = into.filter(|cell| cell.weight >= enough);
                 let into = into.map(|cell| (cell.column as usize, cell.weight as usize));
@@ -419,7 +418,8 @@ mod tests {
 
     fn followed(times: &[&str]) -> Timeline {
         let names = ["jan", "feb", "mar", "apr"];
-        let times: Vec<_> = times.iter().zip(names).map(|(labels, name)| at(name, labels)).collect();
+        let times: Vec<_> =
+            times.iter().zip(names).map(|(labels, name)| at(name, labels)).collect();
         Timeline::new(&times, SHARE, &Run::new(0)).unwrap()
     }
 

@@ -94,10 +94,10 @@ def k_evidence(result: Any, *, ax: Axes | None = None) -> Axes:
     ax = axes(ax, (5.6, 4.0))
     number = getattr(result, "number_", None)
     if number is not None and number.get("evidence"):
-        told = number["evidence"]
-        ks, values = _evidence(told)
-        ax.bar(ks, values, color=[ACCENT if k == result.n_clusters_ else SOFT for k in ks], alpha=0.8, label="evidence")
-        ax.set_ylabel("evidence of the features")
+        ks = [row["k"] for row in number["evidence"]]
+        values = [row["score"] for row in number["evidence"]]
+        ax.bar(ks, values, color=[ACCENT if k == result.n_clusters_ else SOFT for k in ks], alpha=0.8, label="score")
+        ax.set_ylabel("score of the features")
     else:
         drawn, curves = data["resampled"], data["number"]
         lines: list[tuple[str, Any, Any]] = []
@@ -198,11 +198,3 @@ def _resampled(result: Any) -> dict[str, Any]:
             "the result has no curves over numbers of clusters: it takes three clusterings or more of objects that differ"
         )
     return drawn
-
-
-def _evidence(told: Any) -> tuple[list[int], list[float]]:
-    """Numbers of clusters and what speaks for each, however the evidence is written."""
-    if isinstance(told, dict):
-        return [int(k) for k in told], [float(value) for value in told.values()]
-    pairs = [(row["k"], row.get("evidence", row.get("depth", 0.0))) if isinstance(row, dict) else row for row in told]
-    return [int(k) for k, _ in pairs], [float(value) for _, value in pairs]

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, SOFT, LINE, ACCENT, CAUTION, NONE = "#1a2230", "#556074", "#d9dee6", "#1d5bb8", "#8a5200", "#9aa3b0"
+#: First those of Okabe and Ito (2008), which the colour-blind can tell apart.
 PALETTE = (
-    "#1f6fb2", "#c8511b", "#158a63", "#a8488f", "#8a6d00", "#3a9bc4",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     "#6d4fb0", "#a5472f", "#5c6675", "#9b1c4a", "#4d7a1f", "#2b3f8c",
 )  # fmt: skip
 RAMP = ("#f7f9fc", "#d3e1f2", "#93b9de", "#4a86c0", "#1c5396", "#0a2a58")
 
 
 def colour(number: int | None) -> str:
-    """The colour of a cluster with this number, as on the report page."""
+    """The colour of a cluster with this number, as in the figures of the command line."""
     if number is None or number < 0:
         return NONE
     if number < len(PALETTE):
