@@ -6,7 +6,7 @@ import consilience as co
 
 rng = np.random.default_rng(3)
 kinds = rng.choice(4, 400, p=[0.4, 0.3, 0.2, 0.1])
-words = [
+words: list[list[object]] = [
     ["mild", "moderate", "severe", "critical"],
     ["I", "II", "III", "IV"],
     ["type A", "type B", "type B", "type C"],  # tells two kinds not apart

@@ -183,7 +183,7 @@ def test_reliability_is_what_it_says() -> None:
     ax = co.pl.reliability(labels, truth, confidence=sure, bins=2)
     points = np.asarray(next(part for part in ax.collections if isinstance(part, PathCollection)).get_offsets())
     np.testing.assert_allclose(points, [[0.6, 0.6], [0.9, 0.9]])
-    assert "75%" in ax.get_title()
+    assert "75% are right" in ax.texts[0].get_text()
     with pytest.raises(ValueError, match="same objects"):
         co.pl.reliability(labels, truth[:5], confidence=sure)
 

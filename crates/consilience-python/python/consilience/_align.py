@@ -186,7 +186,7 @@ def align(
         raise ValueError(f"labels must hold the clusterings of two times or more, got {len(items)}")
     columns, objects = _together(items)
     members = builder(columns, missing).finish()
-    if not all(members.is_hard):
+    if not members.is_hard:
         raise TypeError("labels must be one label per object: memberships cannot be followed")
     found = _native.align(members, float(share), circumstances(n_jobs=n_jobs))
     return AlignResult(list(items), objects, found, float(share))

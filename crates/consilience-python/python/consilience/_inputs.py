@@ -111,7 +111,8 @@ def noise(labels: Any, made: Ensemble, missing: Any = MISSING) -> list[str]:
     """Says that -1 was read as missing, unless the caller said so himself."""
     if missing is not MISSING:
         return []
-    with_it = [name for name, column in zip(made.names, _columns(labels), strict=False) if _has_minus_one(column)]
+    columns = zip(made.names, _clusterings(labels), strict=False)
+    with_it = [name for name, column in columns if _has_minus_one(column)]
     if not with_it:
         return []
     return [
@@ -121,7 +122,7 @@ def noise(labels: Any, made: Ensemble, missing: Any = MISSING) -> list[str]:
     ]
 
 
-def _columns(labels: Any) -> list[Any]:
+def _clusterings(labels: Any) -> list[Any]:
     """The clusterings of a table, where they can be had without a copy of all."""
     if _is_pandas(labels):
         return [labels.iloc[:, j] for j in range(labels.shape[1])]

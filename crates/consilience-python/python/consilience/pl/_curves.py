@@ -89,6 +89,8 @@ def k_evidence(result: Any, *, ax: Axes | None = None) -> Axes:
     result, ax
         As in :func:`cdf`.
     """
+    from matplotlib.ticker import MaxNLocator
+
     data = shown(result)
     result = getattr(result, "result_", result)
     ax = axes(ax, (5.6, 4.0))
@@ -111,18 +113,18 @@ def k_evidence(result: Any, *, ax: Axes | None = None) -> Axes:
             share = np.asarray(values, dtype=float) / max(np.max(values), 1e-12)
             ax.plot(ks, share, marker=mark, linestyle=dash, color=shade, label=name)
         ax.set_ylabel("share of the maximum")
-        ax.set_ylim(0, 1.16)
+        ax.set_ylim(0, 1.28)
         said: dict[int, int] = {}
         for _, k in curves["votes"]:
             said[k] = said.get(k, 0) + 1
         if said:
             ax.scatter(
-                list(said), [1.1] * len(said), s=[36 * count for count in said.values()], marker="v", color=INK,
+                list(said), [1.14] * len(said), s=[36 * count for count in said.values()], marker="v", color=INK,
                 label="rules that say so", zorder=4,
             )  # fmt: skip
     ax.axvline(data["number"]["k"], color=SOFT, linestyle="--", linewidth=1, label=f"the result, k = {data['number']['k']}")
     ax.set(xlabel="number of clusters k", title="Number of clusters")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain(ax)
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
     return ax
@@ -184,8 +186,10 @@ def reliability(
     low = min(0.5, float(said.min()) - 0.05, float((found - spread).min()) - 0.05)
     ax.set(
         xlim=(max(low, 0.0), 1.02), ylim=(max(low, 0.0), 1.05), xlabel="confidence", ylabel="share that is right",
-        title=f"Reliability (right: {right.mean():.0%}, mean confidence {sure.mean():.2f})",
+        title="Reliability",
     )  # fmt: skip
+    told = f"{right.mean():.0%} are right,\nmean confidence {sure.mean():.2f}"
+    ax.text(0.03, 0.97, told, transform=ax.transAxes, va="top", fontsize="small")
     plain(ax)
     ax.legend(frameon=False, fontsize="small", loc="lower right")
     return ax

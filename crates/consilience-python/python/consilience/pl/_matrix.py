@@ -67,7 +67,8 @@ def matrix(result: Any, *, ax: Axes | None = None, dendrogram: bool = True, scal
     if scale:
         bar = ax.inset_axes((1.04, 0.0, 0.03, 0.4))
         ax.figure.colorbar(image, cax=bar, label="share together")
-    ax.set_title("Consensus matrix", pad=62 if merges else 18)
+    # Above the tree; matplotlib would put it on it, or off the page.
+    ax.set_title("Consensus matrix", y=1.23 if merges else 1.06, pad=0)
     legend(ax, [(colour(c["colour"]), c["name"]) for c in clusters], "cluster")
     return ax
 

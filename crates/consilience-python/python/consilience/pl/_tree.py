@@ -93,7 +93,7 @@ def tree(
     for i, name in enumerate(cluster.tolist()):
         ax.annotate(
             str(name), (x[i], level[i]), ha="center", va="center", fontsize=7, zorder=3,
-            color="white" if by == "cluster" else INK,
+            color="white" if by == "cluster" or nodes[by][i] > 0.5 else INK,
         )  # fmt: skip
     ax.set_yticks(range(count), named)
     ax.set_ylim(count - 0.5, -0.5)
