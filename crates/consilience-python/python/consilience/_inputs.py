@@ -108,7 +108,7 @@ def doubts(made: Ensemble) -> list[str]:
 
 
 def noise(labels: Any, made: Ensemble, missing: Any = MISSING) -> list[str]:
-    """Says that -1 was read as missing, unless the caller said so himself."""
+    """Says that -1 was read as missing, unless ``missing`` was given."""
     if missing is not MISSING:
         return []
     columns = zip(made.names, _clusterings(labels), strict=False)
@@ -117,8 +117,8 @@ def noise(labels: Any, made: Ensemble, missing: Any = MISSING) -> list[str]:
         return []
     return [
         f"labels: -1 is read as missing, as HDBSCAN and BERTopic write noise, in {len(with_it)} of "
-        f"{len(made.names)} clusterings: {_listed(with_it)}; if it is a cluster, give missing=None, and "
-        "missing=-1 if you know"
+        f"{len(made.names)} clusterings: {_listed(with_it)}; if it is a cluster, give missing=None; "
+        "missing=-1 silences this"
     ]
 
 

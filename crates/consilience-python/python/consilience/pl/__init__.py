@@ -15,19 +15,15 @@ is drawn are the data of the report page: of many objects bins or samples, never
 
 from __future__ import annotations
 
-try:
-    import matplotlib as _matplotlib
-except ModuleNotFoundError as error:
-    if error.name is None or error.name.partition(".")[0] != "matplotlib":
-        raise
-    raise ImportError("consilience.pl needs matplotlib: pip install 'consilience[plot]'") from error
+from importlib.util import find_spec as _find_spec
+
+if _find_spec("matplotlib") is None:
+    raise ImportError("consilience.pl needs matplotlib: pip install 'consilience[plot]'")
 
 from consilience.pl._curves import cdf, delta_area, k_evidence, reliability
 from consilience.pl._flow import flow
 from consilience.pl._matrix import agreement, items, matrix, sizes
 from consilience.pl._tree import tree
-
-del _matplotlib
 
 __all__ = [
     "agreement",
