@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::labels::LabelReading;
 
-/// Follow clusters through time: which go on, split, merge, come and go, and who moved when
+/// Follow clusters through time: ids that persist, and who moved when
 ///
 /// Each TABLE is the clustering of one time, in the order given: a table of labels with one row per object,
 /// one of its columns (FILE:COLUMN), or the folder of a result. One single table holds all times, a column

@@ -18,12 +18,13 @@ pub(super) fn sizes(report: &Report, width: f64) -> Body {
     let bar = row / 2.0;
     let longest = (0..clusters.len()).map(|i| WORD.bold().width(&name(report, i)));
     let label = longest.fold(30.0, f64::max).min(110.0) + 8.0;
-    let right = 130.0;
+    let right = (0.26 * width).min(130.0);
     let words = WORD.width(&count(largest as usize));
     let bars = width - label - right - words - 26.0;
     let at = width - right;
-    picture.text([label, 8.0], "objects (dark: safe)", TICK);
-    picture.text([at, 8.0], "confidence, 0 to 1", TICK);
+    let narrow = width < 300.0;
+    picture.text([label, 8.0], if narrow { "objects" } else { "objects (dark: safe)" }, TICK);
+    picture.text([at, 8.0], if narrow { "confidence" } else { "confidence, 0 to 1" }, TICK);
     for (i, cluster) in clusters.iter().enumerate() {
         let y = 14.0 + i as f64 * row;
         let fill = colour(report, i);

@@ -34,6 +34,8 @@ impl Heatmap<'_> {
         // As many squares as it takes for the narrowest row to have one, within reason.
         let narrowest = self.widths.iter().copied().filter(|w| *w > 0.0).fold(total, f64::min);
         let squares = ((total / narrowest).ceil() as usize).clamp(n.max(1), FINEST.max(n));
+        // Viewers smooth what they enlarge: with many squares that is not seen.
+        let squares = squares * (FINEST / squares).max(1);
         let row_of: Vec<usize> = (0..squares)
             .map(|square| {
                 let share = (square as f64 + 0.5) / squares as f64 * total;

@@ -265,7 +265,7 @@ pub(super) fn disc(x: f64, y: f64, r: f64) -> Vec<Segment> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
     use crate::figures::theme::WORD;
 
     #[test]

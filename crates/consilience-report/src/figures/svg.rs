@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::font::Font;
+use super::font::{Font, width_of};
 use super::picture::{Anchor, Item, Picture, Segment, Stroke};
 use super::png;
 
@@ -66,6 +66,11 @@ fn element(item: &Item) -> String {
                 Anchor::Start => {}
                 Anchor::Middle => out.push_str(" text-anchor=\"middle\""),
                 Anchor::End => out.push_str(" text-anchor=\"end\""),
+            }
+            // A viewer without the font takes another: the text is as wide all the same.
+            if text.chars().count() > 3 {
+                let wide = short(width_of(text, *font, *size));
+                let _ = write!(out, " textLength=\"{wide}\" lengthAdjust=\"spacingAndGlyphs\"");
             }
             let _ = write!(out, ">{}</text>", escaped(text));
             out

@@ -26,7 +26,7 @@ fn report(k: usize, prefix: &str) -> Report {
     let ensemble = Ensemble::new((0..12).map(member).collect()).unwrap();
     let request = Request {
         methods: Methods::named("scec").unwrap(),
-        clusters: Clusters::Given(k),
+        clusters: Clusters::Exactly(k),
         ..Request::default()
     };
     let run = Run::new(0);
