@@ -45,7 +45,7 @@ pub(super) fn axes(
 /// Numbers for an axis, with as many digits as it takes to tell them apart.
 pub(super) fn numbers(values: &[f64]) -> Vec<String> {
     let most = values.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    let odd = most > 0.0 && (most < 1e-3 || most >= 1e5);
+    let odd = most > 0.0 && !(1e-3..1e5).contains(&most);
     let fewest = if odd || most >= 10.0 { 1 } else { 2 };
     for digits in fewest..12 {
         let word = |x: &f64| match *x {

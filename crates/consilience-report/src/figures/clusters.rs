@@ -54,7 +54,7 @@ pub(super) fn sizes(report: &Report, width: f64) -> Body {
             .to_owned();
     if clusters.len() < report.clusters.len() {
         let more = report.clusters.len() - clusters.len();
-        caption += &format!(" {} smaller clusters are not shown.", count(more));
+        caption = format!("{caption} {} smaller clusters are not shown.", count(more));
     }
     Body { picture, height: 16.0 + row * clusters.len() as f64, legend: Vec::new(), caption }
 }

@@ -157,7 +157,7 @@ pub(super) fn agreement(report: &Report, width: f64) -> Body {
     if !marks.is_empty() {
         let names: Vec<&str> = marks.iter().map(|&i| m.names[i].as_str()).collect();
         let listed = consilience::words::listed(&names, 5);
-        caption += &format!(" Triangles: clusterings that dissent ({listed}).");
+        caption = format!("{caption} Triangles: clusterings that dissent ({listed}).");
     }
     if several {
         caption += " Lines part groups of clusterings that agree among themselves.";
