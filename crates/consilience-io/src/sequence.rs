@@ -194,7 +194,7 @@ mod tests {
     fn what_cannot_be_paired_or_chosen_is_refused() {
         let two = "id,a,b\np,0,1\nq,1,1\n";
         let told = read(&[("x.csv", two), ("y.csv", two)], Some("id")).unwrap_err().to_string();
-        assert!(told.contains("holds 2: a, b") && told.contains("x.csv:a"), "{told}");
+        assert!(told.contains("holds 2: `a`, `b`") && told.contains("x.csv:a"), "{told}");
         let files = [("x.csv", "a\n0\n1\n"), ("y.csv", "a\n0\n1\n1\n")];
         let told = read(&files, None).unwrap_err().to_string();
         assert!(told.contains("cannot be paired"), "{told}");

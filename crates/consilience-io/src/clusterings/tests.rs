@@ -62,7 +62,7 @@ fn columns_are_clusterings_and_missing_labels_have_many_spellings() {
     assert_eq!(member(&table, 1), ("type", types));
     assert_eq!(
         table.warnings.iter().map(|w| &w[..31]).collect::<Vec<_>>(),
-        ["1 of 5 objects has no label at "]
+        ["a.csv: -1 is read as missing, a", "1 of 5 objects has no label at "]
     );
 }
 
