@@ -20,13 +20,18 @@ fn panels(report: &Report) -> Vec<(&'static str, &'static str, Vec<f64>)> {
     panels.into_iter().filter(|(.., values)| values.len() > 1).collect()
 }
 
+/// How many panels stand side by side: two, unless their names would be cut.
+fn across(width: f64) -> usize {
+    if width < 360.0 { 1 } else { 2 }
+}
+
 pub(super) fn has_number(report: &Report) -> bool {
     !panels(report).is_empty()
 }
 
 pub(super) fn number(report: &Report, width: f64) -> Body {
     let mut picture = Picture::default();
-    let (across, tall) = (2, 156.0);
+    let (across, tall) = (across(width), 156.0);
     let panels = panels(report);
     for (p, (name, rule, values)) in panels.iter().enumerate() {
         let said = report.number.votes.iter().find(|(name, _)| name == rule).map(|(_, k)| *k);
@@ -52,7 +57,7 @@ pub(super) fn number(report: &Report, width: f64) -> Body {
 pub(super) fn resampled(report: &Report, width: f64) -> Body {
     let s = &report.resampled;
     let mut picture = Picture::default();
-    let (across, tall) = (2, 170.0);
+    let (across, tall) = (across(width), 170.0);
     let first = panel(0, across, width, tall);
     let xs = [0.0, 0.5, 1.0].map(|at| (at, format!("{at}"))).to_vec();
     axes(
@@ -89,7 +94,7 @@ pub(super) fn resampled(report: &Report, width: f64) -> Body {
     }
     Body {
         picture,
-        height: 2.0 * tall,
+        height: tall * 4_usize.div_ceil(across) as f64,
         legend: vec![(Some(ACCENT), format!("the result, k = {}", s.k))],
         caption: "Stability of each number of clusters when clusterings are left out at random: how \
                   often pairs are together (after Monti et al. 2003), how much the area below grows with \

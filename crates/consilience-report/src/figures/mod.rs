@@ -174,7 +174,7 @@ impl Frame {
         if !legend.is_empty() {
             let mut x = MARGIN;
             for (colour, words) in &legend {
-                let words = WORD.fit(words, inner / 2.0);
+                let words = WORD.fit(words, inner - 12.0);
                 let wide = WORD.width(&words) + 12.0;
                 if x > MARGIN && x + wide > MARGIN + inner {
                     (x, y) = (MARGIN, y + 13.0);
