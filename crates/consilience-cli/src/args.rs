@@ -1,8 +1,10 @@
 //! The arguments: raw text in, checked values out.
 
+mod align;
 mod check;
 mod consensus;
 mod data;
+mod figure;
 mod labels;
 mod preset;
 mod reproduce;
@@ -15,12 +17,14 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use self::align::AlignArgs;
 pub(crate) use self::check::{CheckArgs, Kind};
 pub(crate) use self::consensus::{ConsensusArgs, KChoice, Setting};
 pub(crate) use self::data::{
     DEFAULT_DEMO, DataReading, DemoArgs, EnsembleArgs, GenerateArgs, RunArgs,
 };
-pub(crate) use self::labels::{CombineArgs, OutputArgs, ScoreArgs};
+pub(crate) use self::figure::FigureArgs;
+pub(crate) use self::labels::{CombineArgs, Noise, OutputArgs, ScoreArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::resolve::ResolveArgs;
 pub(crate) use self::results::{AssignArgs, ExplainArgs, ReplayArgs, ReportArgs};
@@ -127,8 +131,10 @@ pub(crate) enum Command {
     Resolve(ResolveArgs),
     Assign(AssignArgs),
     Score(ScoreArgs),
+    Align(AlignArgs),
     Check(CheckArgs),
     Report(ReportArgs),
+    Figure(FigureArgs),
     Explain(ExplainArgs),
     Replay(ReplayArgs),
     Methods(MethodsArgs),

@@ -70,7 +70,7 @@ fn arrays_that_stand_column_by_column_are_the_same_tables() {
     let table = clusterings("t.npy", &by_columns, &ReadOptions::default());
     assert_eq!(labels(&table.members[0]), words(["10", "11", ""]));
     assert_eq!(labels(&table.members[1]), words(["20", "21", "20"]));
-    assert_eq!(table, clusterings("t.npy", &by_rows, &ReadOptions::default()));
+    assert_eq!(table.members, clusterings("t.npy", &by_rows, &ReadOptions::default()).members);
     let (a, b) = (features("t.npy", &by_rows).unwrap(), features("t.npy", &by_columns).unwrap());
     assert_eq!(a.values, b.values);
     assert_eq!(a.values.into_dense().row(1), [11.0, 21.0]);
@@ -149,7 +149,7 @@ fn arrays_with_the_highest_byte_first_are_the_same_tables() {
     let little = npy("<i4", false, [3, 2], &BY_ROWS.map(i32::to_le_bytes).concat());
     let big = npy(">i4", false, [3, 2], &BY_ROWS.map(i32::to_be_bytes).concat());
     let read = |bytes: &[u8]| clusterings("t.npy", bytes, &ReadOptions::default());
-    assert_eq!(read(&big), read(&little));
+    assert_eq!(read(&big).members, read(&little).members);
     let numbers = [0.5, -3.25, 1e100, 7.0];
     let big = npy(">f8", false, [2, 2], &numbers.map(f64::to_be_bytes).concat());
     assert_eq!(features("t.npy", &big).unwrap().values.into_dense().as_slice(), numbers);

@@ -38,6 +38,7 @@ mod parse;
 mod piece;
 mod raw;
 mod rows;
+mod sequence;
 mod source;
 mod spelling;
 mod table;
@@ -60,11 +61,13 @@ pub use members::rounding;
 pub use moves::{FolderLock, recover, sweep};
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
+pub use sequence::{SequenceTable, Slice, read_sequence};
 pub use spelling::{Setting, Spelling, spell_by};
 pub use table::Ids;
 pub use write::{
-    Cells, NamedCells, OutputError, Stage, Target, write_consensus, write_correspondences,
-    write_edges, write_matrix, write_members, write_membership, write_table, write_text,
+    Cells, NamedCells, OutputError, Stage, Target, write_bytes, write_consensus,
+    write_correspondences, write_edges, write_matrix, write_members, write_membership, write_table,
+    write_text,
 };
 
 /// The kind of a file, told by its ending.
@@ -156,6 +159,8 @@ impl ReadOptions {
             no_header: false,
             missing: Vec::new(),
             decimal_comma: false,
+            // What was missing is an empty cell there.
+            minus_one_is_a_label: true,
             ..self.clone()
         }
     }

@@ -5,7 +5,7 @@ use consilience::ensemble::{HardMember, Labels, MEMBERSHIP_TOLERANCE, Member, So
 use consilience::words::{count, counted};
 
 use super::columns::{Named, is_consensus, whole_numbers};
-use super::error::{InputError, Result};
+use super::error::{InputError, Result, listed};
 use super::table::{Column, LabelColumn, Role, Table};
 use crate::ReadOptions;
 use crate::spelling::Setting;
@@ -66,12 +66,13 @@ pub(super) fn members(
         .collect();
     let mut members = Vec::new();
     let mut done: Vec<String> = Vec::new();
+    let mut noisy = Vec::new();
     for &j in &data {
         // A file without names that holds one clustering is best called by its own name.
         let only = data.len() == 1 && !table.named;
         let name = if only { stem.to_owned() } else { table.names[j].clone() };
         if matches!(table.columns[j], Column::Labels(_)) {
-            members.push(hard_member(table, j, name, options)?.into());
+            members.push(hard_member(table, j, name, options, &mut noisy)?.into());
             continue;
         }
         let (member, _) = soft_name(&table.names[j]).expect("numbers are memberships");
@@ -93,6 +94,18 @@ pub(super) fn members(
         });
         done.push(member);
     }
+    if !noisy.is_empty() {
+        let columns: Vec<&str> = noisy.iter().map(|&j| table.names[j].as_str()).collect();
+        table.warnings.push(format!(
+            "{}: -1 is read as missing, as programs write noise (HDBSCAN, BERTopic), in {} of {}: {}; if it \
+             is a cluster, give {}",
+            table.file,
+            count(noisy.len()),
+            counted(members.len(), "clustering"),
+            listed(&columns),
+            Setting::NoiseIsACluster
+        ));
+    }
     Ok(members)
 }
 
@@ -101,6 +114,7 @@ fn hard_member(
     j: usize,
     name: String,
     options: &ReadOptions,
+    noisy: &mut Vec<usize>,
 ) -> Result<HardMember> {
     let mut labels = table.take_labels(j);
     refuse_measurements(table, j, &labels)?;
@@ -110,9 +124,13 @@ fn hard_member(
     if minus_one && labels.names.list.len() == 1 {
         table.warnings.push(format!(
             "{}, column `{column}`: -1 is read as missing, which leaves one cluster (`{}`); if -1 \
-             is a cluster, rename it",
-            table.file, labels.names.list[0]
+             is a cluster, give {}",
+            table.file,
+            labels.names.list[0],
+            Setting::NoiseIsACluster
         ));
+    } else if minus_one {
+        noisy.push(j);
     }
     let distinct = labels.names.list.len();
     if options.may_be_empty {

@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 pub enum Setting<'a> {
     /// The column of identifiers.
     Id,
+    /// `-1` is a cluster like any other.
+    NoiseIsACluster,
     /// The column of identifiers is this one.
     IdIs(&'a str),
     /// The column of known classes.
@@ -68,6 +70,7 @@ fn plainly(setting: Setting<'_>) -> String {
         Setting::Rows => "rows",
         Setting::Cluster => "clustering features",
         Setting::Combine => "combining clusterings",
+        Setting::NoiseIsACluster => "noise `cluster`",
         Setting::IdIs(column) => return format!("id `{column}`"),
         Setting::MissingIs(token) => return format!("missing `{token}`"),
         Setting::TruthIn(file) => return format!("truth `{file}:COLUMN`"),

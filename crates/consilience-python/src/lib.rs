@@ -10,6 +10,7 @@
 // the call has.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
 
+mod align;
 mod arrow;
 mod builder;
 mod consensus;
@@ -41,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<profiles::PyProfiles>()?;
     module.add_class::<tuples::Lookup>()?;
     module.add_class::<tuples::TupleCounter>()?;
+    module.add_function(wrap_pyfunction!(align::align, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::check_request, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::consensus, module)?)?;
     module.add_function(wrap_pyfunction!(consensus::methods, module)?)?;
@@ -53,6 +55,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics::diversity, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::element_centric, module)?)?;
     module.add_function(wrap_pyfunction!(read::read, module)?)?;
+    module.add_function(wrap_pyfunction!(report::figures, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(report::verdict, module)?)?;
     module.add_function(wrap_pyfunction!(resolve::levels_of, module)?)?;

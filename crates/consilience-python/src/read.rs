@@ -24,6 +24,9 @@ pub(crate) struct Options {
     header: bool,
     #[pyo3(item)]
     missing: Option<String>,
+    /// Whether -1 is a cluster like any other.
+    #[pyo3(item)]
+    noise_is_a_cluster: bool,
 }
 
 /// What a reader can be told, as arguments of Python's functions.
@@ -40,6 +43,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Rows => "rows",
         Setting::Cluster => "consilience.generate",
         Setting::Combine => "consilience.consensus",
+        Setting::NoiseIsACluster => "noise='cluster'",
         Setting::MissingIs(token) => return format!("missing='{token}'"),
         Setting::TruthIn(file) => return format!("truth='{file}:COLUMN'"),
         Setting::IdIs(column) => return format!("id='{column}'"),
@@ -63,6 +67,7 @@ pub(crate) fn read(
         drop: options.drop,
         no_header: !options.header,
         missing: options.missing.into_iter().collect(),
+        minus_one_is_a_label: options.noise_is_a_cluster,
         ..ReadOptions::default()
     };
     // What is wrong with a file is an answer; only what is wrong with the run is an error here.

@@ -13,6 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::builder::to_matrix;
+use crate::error::ConsilienceError;
 use crate::profiles::PyProfiles;
 use crate::running::{Circumstances, compute};
 
@@ -124,6 +125,21 @@ pub(crate) fn report(
         told.subject().page(&told.judge(run)?, &record, run)
     })?;
     Ok(page)
+}
+
+/// What the figures of a result show, as JSON.
+#[pyfunction]
+pub(crate) fn figures(
+    py: Python<'_>,
+    answer: Answer<'_>,
+    circumstances: Circumstances,
+) -> PyResult<String> {
+    let told = Told::new(&answer)?;
+    let (shown, _) = compute(py, &circumstances, |run| {
+        let told = told.weighed(run)?;
+        told.subject().report(&told.judge(run)?, &Record::new(run.seed()), run)
+    })?;
+    serde_json::to_string(&shown).map_err(|e| ConsilienceError::new_err(e.to_string()))
 }
 
 fn scatter(

@@ -8,7 +8,7 @@ import numpy as np
 
 import consilience as co
 
-for name in ("sklearn", "pandas", "polars", "pyarrow", "scipy"):
+for name in ("matplotlib", "sklearn", "pandas", "polars", "pyarrow", "scipy"):
     assert importlib.util.find_spec(name) is None, f"{name} is there: this tests its absence"
 
 labels = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 1, 0]])
@@ -22,7 +22,7 @@ assert co.compat.cluster_ensembles is not None
 from consilience import *  # noqa: E402, F403
 
 assert "Consensus clustering" in pydoc.render_doc(co)
-assert "consensus" in dir(co) and not {"spark", "LabelConsensus"} & set(dir(co))
+assert "consensus" in dir(co) and not {"pl", "spark", "LabelConsensus"} & set(dir(co))
 
 inside = {file.name for file in importlib.metadata.files("consilience") or []}
 assert {"LICENSE-APACHE", "LICENSE-MIT", "NOTICE"} <= inside, "the wheel lacks its licences"
@@ -40,6 +40,12 @@ except ImportError as error:
     assert "consilience[spark]" in str(error), error
 else:
     raise AssertionError("Spark is needed")
+try:
+    co.pl  # noqa: B018
+except ImportError as error:
+    assert "consilience[plot]" in str(error), error
+else:
+    raise AssertionError("figures need matplotlib")
 try:
     result.to_frame()
 except ImportError as error:

@@ -10,6 +10,7 @@
 
 mod bibtex;
 pub mod data;
+pub mod figures;
 mod limit;
 mod page;
 pub mod paper;

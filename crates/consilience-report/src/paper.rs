@@ -81,6 +81,7 @@ fn options(command: &GivenOptions, all: &mut Vec<String>) {
         "truth",
         "impute",
         "decimal",
+        "noise",
     ];
     for key in plain {
         let Some(text) = command.0.get(key).and_then(spelled) else { continue };

@@ -47,6 +47,20 @@ impl Subject<'_> {
     ///
     /// If memory does not suffice, or if the run is cancelled.
     pub fn page(&self, judgement: &Judgement, record: &Record, run: &Run) -> Result<String> {
+        Ok(crate::page(self.report(judgement, record, run)?))
+    }
+
+    /// What the page and the figures show.
+    ///
+    /// # Errors
+    ///
+    /// As [`page`](Self::page).
+    pub fn report(
+        &self,
+        judgement: &Judgement,
+        record: &Record,
+        run: &Run,
+    ) -> Result<shown::Report> {
         let (overview, found) = (&judgement.overview, &record.consensus);
         let anmi = found.anmi.unwrap_or(f64::NAN);
         let classes = record.classes.clone().flatten();
@@ -156,7 +170,7 @@ impl Subject<'_> {
             notes,
         };
         run.check()?;
-        Ok(crate::page(report))
+        Ok(report)
     }
 
     fn clusters(&self, overview: &Overview) -> Vec<shown::Cluster> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use consilience_io::ReadOptions;
 
 use super::TABLES;
@@ -167,6 +167,14 @@ pub(crate) struct LabelReading {
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub missing: Vec<String>,
 
+    /// What -1 is among integer labels: missing or cluster
+    ///
+    /// HDBSCAN, DBSCAN and BERTopic call objects -1 that they leave out as noise. Such objects count as not
+    /// labelled by that clustering, which is said in a warning; `cluster` makes -1 a cluster like any
+    /// other. [default: missing, of `score`: cluster]
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    pub noise: Option<Noise>,
+
     /// How decimals are written in text tables [default: .]
     #[arg(long, value_name = "SIGN", value_parser = [".", ","], hide_possible_values = true)]
     pub decimal: Option<String>,
@@ -178,6 +186,16 @@ pub(crate) struct LabelReading {
     /// The first row of text tables is data, not a header
     #[arg(long)]
     pub no_header: bool,
+}
+
+/// What -1 is among integer labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Noise {
+    /// No label
+    Missing,
+    /// A cluster like any other
+    Cluster,
 }
 
 impl LabelReading {
@@ -194,7 +212,7 @@ impl LabelReading {
             impute: None,
             saved: None,
             may_be_empty: false,
-            minus_one_is_a_label: false,
+            minus_one_is_a_label: self.noise == Some(Noise::Cluster),
         }
     }
 }

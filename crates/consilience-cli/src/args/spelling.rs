@@ -17,6 +17,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Rows => "--rows",
         Setting::Cluster => "`consilience run`",
         Setting::Combine => "`consilience combine`",
+        Setting::NoiseIsACluster => "--noise cluster",
         Setting::MissingIs(token) => return format!("--missing '{}'", named(token)),
         Setting::TruthIn(file) => return format!("--truth '{}:COLUMN'", named(file)),
         Setting::IdIs(column) => return format!("--id '{}'", named(column)),

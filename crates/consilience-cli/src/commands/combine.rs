@@ -215,6 +215,7 @@ fn describe(
         "id": args.reading.id,
         "drop": args.reading.drop,
         "missing": args.reading.missing,
+        "noise": args.reading.noise,
         "decimal": args.reading.decimal,
         "no_header": args.reading.no_header,
         "rows": rows,

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod add;
+mod align;
 mod asked;
 mod assign;
 mod board;
@@ -8,9 +9,11 @@ mod check;
 mod combine;
 mod completions;
 mod demo;
+mod drawing;
 mod earlier;
 mod examples;
 mod explain;
+mod figure;
 mod files;
 mod folder;
 mod generate;
@@ -45,6 +48,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Combine(args) => combine::run(&args, common),
         Command::Resolve(args) => resolve::run(&args, common),
         Command::Score(args) => score::run(&args, common),
+        Command::Align(args) => align::run(&args, common),
+        Command::Figure(args) => figure::run(&args, common),
         Command::Reproduce(args) => reproduce::run(&args, common),
         Command::Assign(args) => assign::run(&args, common),
         Command::Check(args) => check::run(&args, common),

@@ -33,7 +33,8 @@ impl Saved {
         let id = record.data.id.clone();
         let weights = folder.join(WEIGHTS).to_string_lossy().into_owned();
         let weights = record.data.weighted.then_some(weights);
-        let options = ReadOptions { id: id.clone(), weights, ..ReadOptions::default() };
+        let options =
+            ReadOptions { id: id.clone(), weights, ..ReadOptions::default() }.as_written();
         let table = read_clusterings(&[folder.join(MEMBERS)], &options, run)?;
         let mut ensemble = Ensemble::new(table.members)?;
         if let Some(weights) = table.weights {

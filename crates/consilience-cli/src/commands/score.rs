@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::folder::name_saved_ids;
 use super::reading;
-use crate::args::{Common, INCONSISTENCY, ScoreArgs};
+use crate::args::{Common, INCONSISTENCY, Noise, ScoreArgs};
 use crate::errors::usage;
 use crate::output::counted;
 use crate::session::Session;
@@ -19,8 +19,8 @@ use crate::{output, signals};
 pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
     let session = Session::new(common);
     let mut options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
-    // What others say of the same labels can be compared only so; --missing -1 leaves it out.
-    options.minus_one_is_a_label = true;
+    // What others say of the same labels can be compared only so; --noise missing leaves it out.
+    options.minus_one_is_a_label = args.reading.noise != Some(Noise::Missing);
     name_saved_ids(&args.files, &mut options);
     let mut table = read_clusterings(&args.files, &options, &session.run)?;
     let truth = table.truth.take().map(Member::from);

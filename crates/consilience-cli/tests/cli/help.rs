@@ -16,6 +16,8 @@ macro_rules! help_of {
 help_of! {
     help: ["--help"];
     short_help: ["-h"];
+    help_align: ["align", "--help"];
+    help_figure: ["figure", "--help"];
     help_combine: ["combine", "--help"];
     help_demo: ["demo", "--help"];
     help_run: ["run", "--help"];

@@ -7,6 +7,7 @@ mod assign;
 mod bad_input;
 mod check;
 mod combine;
+mod figure;
 mod files;
 mod help;
 mod hostile;
@@ -21,6 +22,7 @@ mod resolve;
 mod rows;
 mod run;
 mod score;
+mod through_time;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -62,7 +62,7 @@ fn columns_are_clusterings_and_missing_labels_have_many_spellings() {
     assert_eq!(member(&table, 1), ("type", types));
     assert_eq!(
         table.warnings.iter().map(|w| &w[..31]).collect::<Vec<_>>(),
-        ["1 of 5 objects has no label at "]
+        ["a.csv: -1 is read as missing, a", "1 of 5 objects has no label at "]
     );
 }
 
@@ -237,7 +237,13 @@ fn odd_columns_are_told_of() {
     assert_eq!(
         warnings("s,t\n1,a\n-1,b\n"),
         ["a.csv, column `s`: -1 is read as missing, which leaves one cluster (`1`); if -1 is a \
-          cluster, rename it"]
+          cluster, give noise `cluster`"]
+    );
+    // Said once for all clusterings of a file.
+    assert_eq!(
+        warnings("s,t,u\n1,a,0\n-1,b,1\n0,b,-1\n"),
+        ["a.csv: -1 is read as missing, as programs write noise (HDBSCAN, BERTopic), in 2 of 3 \
+          clusterings: `s`, `u`; if it is a cluster, give noise `cluster`"]
     );
     assert_eq!(
         warnings("s,t\n1,a\n,\n2,b\n,\n"),

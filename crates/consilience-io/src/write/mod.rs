@@ -48,6 +48,11 @@ pub fn write_text(target: &Target, text: &str) -> Result<(), OutputError> {
     target.write(|writer| Ok(writer.write_all(text.as_bytes())?))
 }
 
+/// Writes bytes as they are: a figure.
+pub fn write_bytes(target: &Target, bytes: &[u8]) -> Result<(), OutputError> {
+    target.write(|writer| Ok(writer.write_all(bytes)?))
+}
+
 /// Identifiers, or row numbers where there are none.
 fn id_cells(ids: Option<&Ids>, n: usize) -> Cells<'_> {
     ids.map_or(Cells::Rows(n), Cells::Ids)

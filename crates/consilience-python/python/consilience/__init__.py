@@ -9,8 +9,8 @@ array([0, 0, 0, 1, 1])
 2
 
 Functions need numpy and nothing else. The estimators :class:`ConsensusClustering` and
-:class:`LabelConsensus` need scikit-learn, and :mod:`consilience.spark` needs pyspark and pyarrow: they
-are imported when they are first asked for, and ``dir`` and ``import *`` name them where they can be.
+:class:`LabelConsensus` need scikit-learn, :mod:`consilience.pl` needs matplotlib, and
+:mod:`consilience.spark` needs pyspark and pyarrow: they are imported when they are first asked for, and ``dir`` and ``import *`` name them where they can be.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from consilience import metrics
+from consilience._align import AlignResult, align
 from consilience._consensus import consensus, generate, methods
 from consilience._data import (
     DataSet,
@@ -36,10 +37,11 @@ from consilience._result import ConsensusResult, Explanation, Vote, load
 from consilience._warnings import ConvergenceWarning
 
 if TYPE_CHECKING:
-    from consilience import compat, spark, tl
+    from consilience import compat, pl, spark, tl
     from consilience._estimators import ConsensusClustering, LabelConsensus
 
 __all__ = [
+    "AlignResult",
     "ConsensusClustering",
     "ConsensusResult",
     "ConsilienceError",
@@ -51,6 +53,7 @@ __all__ = [
     "Resolution",
     "Vote",
     "__version__",
+    "align",
     "compat",
     "consensus",
     "ensemble",
@@ -63,6 +66,7 @@ __all__ = [
     "make_three_rings",
     "methods",
     "metrics",
+    "pl",
     "read",
     "resolve",
     "spark",
@@ -70,12 +74,12 @@ __all__ = [
 ]
 
 _ESTIMATORS = ("ConsensusClustering", "LabelConsensus")
-_MODULES = ("compat", "spark", "tl")
+_MODULES = ("compat", "pl", "spark", "tl")
 
 
 def _lacks(name: str) -> bool:
     """Whether something that this name needs is not installed."""
-    needed = {"spark": ("pyarrow", "pyspark")} | dict.fromkeys(_ESTIMATORS, ("sklearn",))
+    needed = {"pl": ("matplotlib",), "spark": ("pyarrow", "pyspark")} | dict.fromkeys(_ESTIMATORS, ("sklearn",))
     return any(find_spec(package) is None for package in needed.get(name, ()))
 
 

@@ -23,6 +23,7 @@ from consilience._inputs import (
     doubts,
     doubts_of_features,
     mapped,
+    noise,
     one,
     refuse_gaps,
     table,
@@ -106,7 +107,8 @@ def consensus(
         How many times each clustering counts; 0 leaves it out. A pandas Series whose index names the
         clusterings is a mapping.
     missing : label or sequence of labels, default (-1, None)
-        Labels that mean "no label". None, NaN, NA and the empty text always do.
+        Labels that mean "no label". None, NaN, NA and the empty text always do. That -1, which HDBSCAN and
+        BERTopic call noise, is read so is warned of unless ``missing`` is given: None makes it a cluster.
     init : 1-D array of n labels, optional
         The clustering from which an iterative method starts.
     edges : array of pairs, graph or sparse matrix, optional
@@ -150,7 +152,7 @@ def consensus(
     else:
         labels, index = aligned(labels)
         ensemble = builder(labels, missing).finish()
-        doubtful = doubts(ensemble)
+        doubtful = doubts(ensemble) + noise(labels, ensemble, missing)
     known = ensemble.ids if index is None else list(index)
     linked = None if edges is None else network(edges, ensemble.n_objects, known)
     result, messages, settled = combined(

@@ -52,7 +52,8 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     -----
     UserWarning
         If there are more clusterings than objects, or every object has a label of its own: the table
-        may be the other way round, or hold identifiers. If a label is a text such as "nan".
+        may be the other way round, or hold identifiers. If a label is a text such as "nan". If -1 is read
+        as missing because ``missing`` was not given.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def ensemble(labels: Any, *, missing: Any = MISSING, sample_weight: Any = None) 
     else:
         labels, index = aligned(labels)
         made = builder(labels, missing).finish(None if index is None else [str(i) for i in index])
-        for message in doubts(made):
+        for message in doubts(made) + noise(labels, made, missing):
             warnings.warn(message, UserWarning, stacklevel=2)
     if sample_weight is None:
         return made
@@ -104,6 +105,51 @@ def doubts(made: Ensemble) -> list[str]:
                 f"none, give missing={text!r}"
             )
     return found
+
+
+def noise(labels: Any, made: Ensemble, missing: Any = MISSING) -> list[str]:
+    """Says that -1 was read as missing, unless ``missing`` was given."""
+    if missing is not MISSING:
+        return []
+    columns = zip(made.names, _clusterings(labels), strict=False)
+    with_it = [name for name, column in columns if _has_minus_one(column)]
+    if not with_it:
+        return []
+    return [
+        f"labels: -1 is read as missing, as HDBSCAN and BERTopic write noise, in {len(with_it)} of "
+        f"{len(made.names)} clusterings: {_listed(with_it)}; if it is a cluster, give missing=None; "
+        "missing=-1 silences this"
+    ]
+
+
+def _clusterings(labels: Any) -> list[Any]:
+    """The clusterings of a table, where they can be had without a copy of all."""
+    if _is_pandas(labels):
+        return [labels.iloc[:, j] for j in range(labels.shape[1])]
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        return [labels[:, j] for j in range(labels.shape[1])]
+    if isinstance(labels, Mapping):
+        return list(labels.values())
+    if _is_list(labels):
+        return list(labels)
+    if _package(labels) == "polars" and hasattr(labels, "get_columns"):
+        return list(labels.get_columns())
+    return []
+
+
+def _has_minus_one(column: Any) -> bool:
+    """Whether a clustering in whole numbers has a -1."""
+    if hasattr(column, "labels_") and not hasattr(column, "dtype"):
+        column = column.labels_
+    if isinstance(column, (list, tuple)):
+        try:
+            column = np.asarray(column)
+        except ValueError:
+            return False
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    if kind is None and _package(column) == "polars" and column.dtype.is_signed_integer():
+        return bool((column == -1).any())
+    return kind in ("i", "f") and getattr(column, "ndim", 0) == 1 and bool((column == -1).any())
 
 
 def _listed(names: list[str]) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "TupleCounter",
     "__version__",
     "agreement",
+    "align",
     "anmi",
     "check_request",
     "consensus",
@@ -24,6 +25,7 @@ __all__ = [
     "doubts_of_features",
     "element_centric",
     "exact_sums",
+    "figures",
     "generate",
     "levels_of",
     "methods",
@@ -176,6 +178,9 @@ class TupleCounter:
     def update(self, batch: Any, weights: NDArray[np.float64] | None = None) -> None: ...
     def take(self) -> Any: ...
 
+def align(
+    times: Ensemble, share: float, circumstances: Any
+) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]], str]: ...
 def agreement(name: str, pair: Ensemble) -> float: ...
 def anmi(labels: Ensemble, ensemble: Ensemble) -> float: ...
 def check_request(
@@ -212,6 +217,7 @@ def element_centric(
 def exact_sums(
     values: NDArray[np.float64], ends: NDArray[np.int64]
 ) -> NDArray[np.float64]: ...
+def figures(answer: dict[str, Any], circumstances: Any) -> str: ...
 def generate(x: _Table, recipe: Any, circumstances: Any) -> tuple[Ensemble, Models]: ...
 def levels_of(pattern: str, names: list[str]) -> list[str | None]: ...
 def methods() -> str: ...

@@ -20,6 +20,7 @@ def read(
     weights: str | None = None,
     drop: str | Iterable[str] = (),
     missing: str | None = None,
+    noise: str = "missing",
     header: bool = True,
     n_jobs: int | None = None,
     progress: bool | Progress = False,
@@ -44,6 +45,9 @@ def read(
         Columns that are no clusterings.
     missing : str, optional
         A further spelling of a missing label.
+    noise : "missing" or "cluster", default "missing"
+        What -1 is among integers: HDBSCAN and BERTopic call objects so that they leave out. That it is
+        read as missing is warned of.
     header : bool, default True
         Whether the first line of text names the columns.
     n_jobs, progress, memory
@@ -75,6 +79,8 @@ def read(
     """
     if isinstance(path_or_paths, (str, os.PathLike)):
         path_or_paths = [path_or_paths]
+    if noise not in ("missing", "cluster"):
+        raise ValueError(f'noise must be "missing" or "cluster", got {noise!r}')
     paths = [Path(path) for path in path_or_paths]
     if not paths:
         raise ValueError("path_or_paths must name at least one file")
@@ -87,6 +93,7 @@ def read(
         "drop": [drop] if isinstance(drop, str) else list(drop),
         "header": bool(header),
         "missing": missing,
+        "noise_is_a_cluster": noise == "cluster",
     }
     made, messages = _native.read(paths, options, circumstances(0, n_jobs, progress, memory))
     for message in messages:

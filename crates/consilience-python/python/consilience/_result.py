@@ -437,6 +437,14 @@ class ConsensusResult:
     def _verdict(self) -> list[tuple[str, str, str]]:
         return _native.verdict({**self._answer, "ids": self.ids_}, circumstances())
 
+    @cached_property
+    def _figures(self) -> dict[str, Any]:
+        """What the figures of the report show."""
+        shown: dict[str, Any] = json.loads(
+            _native.figures({**self._answer, "ids": self.ids_}, circumstances(self._answer["seed"]))
+        )
+        return shown
+
     def report(
         self,
         path: str | Path,

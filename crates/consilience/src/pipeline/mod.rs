@@ -38,6 +38,7 @@ mod recipe;
 mod record;
 mod request;
 mod resolve;
+mod timeline;
 
 pub use align::{Aligned, Alignment, Earlier, Move};
 pub use answer::{Answer, SCORES, Scores, Seconds};
@@ -55,3 +56,4 @@ pub use request::{Checked, Request};
 pub use resolve::{
     Counts, Edge, Level, LevelRecord, Levels, Node, Resolution, ResolutionRecord, Resolve, Tree,
 };
+pub use timeline::{ClusterAt, Event, EventKind, Passage, SHARE, Step, Timeline};
