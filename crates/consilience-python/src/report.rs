@@ -25,6 +25,9 @@ pub(crate) struct Answer<'py> {
     /// The cluster of every profile.
     #[pyo3(item)]
     profile_labels: PyReadonlyArray1<'py, i64>,
+    /// The cluster of every object, where there are objects.
+    #[pyo3(item, default)]
+    labels: Option<PyReadonlyArray1<'py, i64>>,
     #[pyo3(item)]
     n_clusters: usize,
     /// The number of clusters that was asked for.
@@ -51,10 +54,24 @@ impl<'a> Told<'a> {
     fn new(answer: &'a Answer<'_>) -> PyResult<Self> {
         let profiles = answer.profiles.get();
         let k = answer.n_clusters as u32;
+        let clusters = |labels: &PyReadonlyArray1<'_, i64>| -> Vec<u32> {
+            let number = |&l: &i64| u32::try_from(l).ok().filter(|&l| l < k).unwrap_or(NO_CLUSTER);
+            labels.as_array().iter().map(number).collect()
+        };
         let mut labels = profiles.labels(&answer.profile_labels)?;
         labels.iter_mut().filter(|label| **label >= k).for_each(|label| *label = NO_CLUSTER);
+        let mut of_profiles = Cow::Borrowed(profiles.profiles());
+        // Balanced cuts and cuts of networks may part objects that all members label alike.
+        let objects = answer.labels.as_ref().map(clusters);
+        if let Some(objects) = objects.filter(|all| all.len() == of_profiles.n_objects()) {
+            let parted = of_profiles.parted(&objects, None);
+            if parted.profiles.len() > labels.len() {
+                labels = parted.labels;
+                of_profiles = Cow::Owned(parted.profiles);
+            }
+        }
         let partition = Partition {
-            profiles: Cow::Borrowed(profiles.profiles()),
+            profiles: of_profiles,
             labels: labels.into(),
             confidence: Cow::Borrowed(&[]),
             numbers: (0..k).collect(),
