@@ -1,9 +1,12 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test wheel examples doc browser-test bench bench-kernels harden accuracy labels reproduce reproduce-quick deny clean
+.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc browser-test bench bench-kernels harden accuracy labels reproduce reproduce-quick deny clean
 
 CARGO ?= cargo
 PYTHON ?= python3
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+R ?= R
+# What builds the bindings to R looks at it: told here as R itself tells it, so that nothing is built twice.
+export R_INCLUDE_DIR = $(shell command -v $(R) > /dev/null && $(R) CMD printenv R_INCLUDE_DIR)
 
 ## Builds the program and runs the whole pipeline on data that is inside it.
 demo:
@@ -11,15 +14,15 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: needs lint rust-test examples python-test harden-test doc browser-test
+test: needs lint rust-test examples python-test r-test harden-test doc browser-test
 
 ## What the tests need besides Rust: looked for first, installed where possible, otherwise listed.
 needs:
-	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" scripts/needs
+	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" R="$(R)" scripts/needs
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --quiet $(if $(R_INCLUDE_DIR),--features consilience-r/r) -- -D warnings
 
 rust-test:
 	$(CARGO) test --workspace
@@ -58,6 +61,52 @@ wheel: $(PYTHON_HOME)/ready
 	$(PYTHON_VENV)/maturin build --release --manifest-path $(PYTHON_CRATE)/Cargo.toml \
 	    --out $(PYTHON_HOME)/wheels
 	ls -l $(PYTHON_HOME)/wheels
+
+# The R package, in the profile of the tests above: installed into a library of its own, its documentation
+# compared with the code, its examples and tests run. Skipped where there is no R.
+R_CRATE := crates/consilience-r
+R_HOME_ := $(TARGET)/r
+r-test:
+	@if ! command -v $(R) > /dev/null; then \
+	    echo "r-test: skipped, R is not on this machine (Debian: r-base-core, r-cran-testthat)"; \
+	else \
+	    set -ex; \
+	    $(CARGO) build --workspace --quiet; \
+	    rm -rf $(R_HOME_)/library $(R_HOME_)/work; \
+	    mkdir -p $(R_HOME_)/library $(R_HOME_)/work; \
+	    CONSILIENCE_R_PROFILE=dev CARGO_TARGET_DIR=$(TARGET) $(R) CMD INSTALL --preclean --clean \
+	        --no-test-load --library=$(R_HOME_)/library $(R_CRATE)/package; \
+	    cd $(R_HOME_)/work; \
+	    NOT_CRAN=true R_LIBS=$(R_HOME_)/library CONSILIENCE_PROGRAM=$(TARGET)/debug/consilience \
+	        $(R) --vanilla --no-echo -f $(abspath $(R_CRATE))/check.R --args $(abspath $(R_CRATE))/package; \
+	fi
+
+## The R package, built for this machine and installed into R's library.
+r-package:
+	mkdir -p $(R_HOME_)/built
+	cd $(R_HOME_)/built && CARGO_TARGET_DIR=$(TARGET) $(R) CMD INSTALL --preclean --clean --strip --build \
+	    $(abspath $(R_CRATE))/package
+	ls -l $(R_HOME_)/built
+
+## The source package of R, with all that it is built from inside: no network is needed to install it.
+r-tarball:
+	scripts/r-tarball $(R_HOME_)/stage
+	# Its vignette is run with the library that the tests are run with.
+	$(CARGO) build --workspace --lib --features consilience-r/r
+	cd $(R_HOME_) && CONSILIENCE_R_LIBRARY=$(TARGET)/debug/libconsilience_r.a $(R) CMD build stage/consilience
+	ls -l $(R_HOME_)/consilience_*.tar.gz
+
+## What CRAN checks, on the source package; everything in it is compiled anew.
+r-check: r-tarball
+	cd $(R_HOME_) && $(R) CMD check --as-cran consilience_*.tar.gz
+
+## The help pages and NAMESPACE from the comments in the R sources (needs roxygen2).
+r-docs:
+	cd $(R_CRATE)/package && $(R) --vanilla --no-echo -f ../docs.R
+
+## Ours beside the R packages that are installed: time and agreement, in one run.
+r-peers:
+	$(R) --vanilla --no-echo -f benches/r_peers.R
 
 ## Every example is a short program a user would write; each must run.
 examples:
