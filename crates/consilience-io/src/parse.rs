@@ -313,7 +313,8 @@ impl<'a> Coder<'a> {
         let len = u64::from(mark.trailing_zeros() >> 3);
         let end = at + len as usize;
         let key = (word & ((1 << (8 * len)) - 1)) | (len << 56);
-        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize & (self.short.len() - 1);
+        let slot =
+            (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize & (self.short.len() - 1);
         if self.short[slot].0 != key {
             let code = self.code(dialect::trim(&text[at..end]).into(), missing);
             self.short[slot] = (key, code);
