@@ -99,6 +99,9 @@ def commands() -> list[Command]:
         Command("generate", ["generate", "data.csv", *few, "--base-k", "3", "-o", "members.parquet"]),
         Command("generate, text", ["generate", "data.csv", *few, "--base-k", "3", "-o", "members.csv.gz"]),
         Command("reproduce", ["reproduce", "000-t02", "--runs", "1", "-o", "tables"]),
+        Command("resolve", ["resolve", "runs.csv", "--levels", "run_{level}_{seed}", "-o", "levels"]),
+        Command("align", ["align", "labels.csv:labels0", "labels.csv:labels1", "-o", "times", "--figure", "flow.pdf"]),
+        Command("figure", ["figure", "saved", "matrix", "-o", "matrix.png"], [save]),
         Command("demo --tables", ["demo", "--tables", "-o", "tables"]),
     ]
 
@@ -112,6 +115,9 @@ def tables(folder: Path) -> None:
     for name, noise in (("labels", 0.1), ("more", 0.2)):
         lines = [",".join(f"c{label(i, noise)}" for _ in range(6)) for i in range(60)]
         (folder / f"{name}.csv").write_text(",".join(f"{name}{h}" for h in range(6)) + "\n" + "\n".join(lines) + "\n")
+    levels = [f"run_{level}_{seed}" for level in (0.1, 0.5) for seed in range(4)]
+    lines = [",".join(str(label(i, 0.05)) for _ in levels) for i in range(60)]
+    (folder / "runs.csv").write_text(",".join(levels) + "\n" + "\n".join(lines) + "\n")
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 
 use consilience::pipeline::{EventKind, Timeline};
 use consilience_io::{
-    Cells, Ids, OutputError, SequenceTable, Slice, Stage, Target, read_sequence, write_table,
-    write_text,
+    Cells, Ids, SequenceTable, Slice, Stage, Target, read_sequence, write_table, write_text,
 };
 use consilience_report::figures::{self, Frame};
 use serde_json::{Map, Value, json};
 
 use super::drawing::Drawing;
 use super::files::{check_output, described};
-use super::folder::{LABELS, RECORD, folder_of, record_of};
+use super::folder::{LABELS, RECORD, Taken, folder_of, record_of};
 use crate::args::{AlignArgs, Common};
 use crate::errors::usage;
 use crate::output::{self, count, counted, listed};
@@ -58,17 +57,13 @@ pub(super) fn run(args: &AlignArgs, common: &Common) -> anyhow::Result<()> {
     let found = Timeline::new(&times, args.share, &session.run)?;
     drop(times);
 
-    let made = !args.output.exists();
-    fs::create_dir_all(&args.output)
-        .map_err(|error| OutputError::io(args.output.display().to_string(), &error))?;
+    let folder = Taken::new(&args.output)?;
+    let aside = folder.aside()?;
     let stage = Stage::default();
-    let written = write(args, figure, &slices, &found, ids.as_ref(), &stage, &session);
-    let written = written.and_then(|told| Ok(stage.commit().map(|()| told)?));
-    if written.is_err() && made {
-        // Only if nothing is in it, which is so unless somebody else wrote there.
-        let _ = fs::remove_dir(&args.output);
-    }
-    let told = written?;
+    let told = write(args, aside.path(), figure, &slices, &found, ids.as_ref(), &stage, &session)?;
+    stage.folder(aside, &args.output, Vec::new());
+    stage.commit()?;
+    drop(folder);
     session.progress.clear();
     if session.json {
         return output::json(&session.finished(told));
@@ -125,6 +120,7 @@ fn called(names: Vec<String>, slices: &[Slice], given: &[String]) -> anyhow::Res
 /// Writes everything under temporary names, and gives what is told as JSON.
 fn write(
     args: &AlignArgs,
+    aside: &Path,
     figure: Option<Drawing>,
     slices: &[Slice],
     found: &Timeline,
@@ -133,9 +129,7 @@ fn write(
     session: &Session,
 ) -> anyhow::Result<Map<String, Value>> {
     let run = &session.run;
-    let target = |name: &str| -> anyhow::Result<Target> {
-        Ok(Target::new(args.output.join(name))?.on(stage))
-    };
+    let target = |name: &str| -> anyhow::Result<Target> { Ok(Target::new(aside.join(name))?) };
     let text = |name: &str, cells: Vec<String>| (name.to_owned(), Cells::Text(cells.into()));
     let whole = |name: &str, cells: Vec<usize>| {
         let cells: Vec<i64> = cells.into_iter().map(|x| x as i64).collect();

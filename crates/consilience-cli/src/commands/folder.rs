@@ -161,6 +161,8 @@ impl Taken {
                 dir.display()
             ))
         })?;
+        let failed = |error| OutputError::io(dir.display().to_string(), &error);
+        recover(dir).map_err(failed)?;
         sweep(dir, ASIDE);
         Ok(Taken { dir: dir.to_owned(), made, _lock: lock })
     }

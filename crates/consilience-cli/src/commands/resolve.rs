@@ -1,7 +1,6 @@
 //! `consilience resolve CLUSTERINGS... --levels PATTERN -o DIR`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use consilience::ensemble::Ensemble;
@@ -9,13 +8,14 @@ use consilience::judge::Interval;
 use consilience::pipeline::{Edge, Levels, Node, Resolution, ResolutionRecord, Resolve};
 use consilience::words::{count, counted, listed, named};
 use consilience_io::{
-    Cells, Ids, InputError, OutputError, ReadOptions, Stage, Target, read_clusterings, read_raw,
-    write_table, write_text,
+    Cells, Ids, InputError, ReadOptions, Stage, Target, read_clusterings, read_raw, write_table,
+    write_text,
 };
 use consilience_report::resolution_tree;
 use serde_json::{Map, json};
 
 use super::files::{check_output, described, described_as, file_name, given};
+use super::folder::Taken;
 use super::reading;
 use crate::args::{Common, ResolveArgs};
 use crate::errors::usage;
@@ -175,11 +175,10 @@ fn write(
     session: &Session,
 ) -> anyhow::Result<()> {
     let run = &session.run;
-    fs::create_dir_all(dir).map_err(|error| OutputError::io(dir.display().to_string(), &error))?;
-    let stage = Stage::default();
-    let target = |name: &str| -> anyhow::Result<Target> {
-        Ok(Target::new(PathBuf::from(dir).join(name))?.on(&stage))
-    };
+    let folder = Taken::new(dir)?;
+    let aside = folder.aside()?;
+    let target =
+        |name: &str| -> anyhow::Result<Target> { Ok(Target::new(aside.path().join(name))?) };
     write_labels(&target(LABELS)?, found, ids, record.n, session)?;
     write_table(&target(LEVELS)?, &level_columns(record), run)?;
     let (nodes, edges) = (&record.tree.nodes, &record.tree.edges);
@@ -212,7 +211,11 @@ fn write(
     write_text(&target(FIGURE)?, &resolution_tree(record))?;
     write_text(&target(RECORD)?, &format!("{}\n", serde_json::to_string_pretty(record)?))?;
     run.check()?;
-    Ok(stage.commit()?)
+    let stage = Stage::default();
+    stage.folder(aside, dir, Vec::new());
+    stage.commit()?;
+    drop(folder);
+    Ok(())
 }
 
 /// Writes the labels: of the level that was taken, and of every recommended one.
