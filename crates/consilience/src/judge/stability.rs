@@ -126,9 +126,10 @@ impl Stability {
 /// How many bytes [`agreement`] takes.
 fn bytes(profiles: &Profiles, run: &Run) -> u64 {
     let (r, k) = (profiles.n_members() as u64, profiles.n_clusters() as u64);
-    let tables = match k <= FEW_CLUSTERS as u64 {
-        true => 8 * k * (k + r) + 16 * profiles.len() as u64,
-        false => 40 * run.n_threads() as u64 * profiles.len() as u64,
+    let tables = if k <= FEW_CLUSTERS as u64 {
+        8 * k * (k + r) + 16 * profiles.len() as u64
+    } else {
+        40 * run.n_threads() as u64 * profiles.len() as u64
     };
     tables + 48 * r * r
 }
