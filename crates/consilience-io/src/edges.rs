@@ -234,8 +234,9 @@ mod tests {
     fn only_the_first_line_of_a_text_may_be_an_edge() {
         let found = read("0\t2\n1\t2\n", None, 3).unwrap();
         assert_eq!(found.edges.pairs(), [[0, 2], [1, 2]]);
-        // Numbers in turn look like a header that numbers columns.
-        let found = read("0\t1\n1\t2\n", None, 3).unwrap();
+        // Names look like a header.
+        let found = read("x\ty\ny\tx\n", Some(&["x", "y"]), 2).unwrap();
+        assert_eq!(found.edges.pairs(), [[0, 1], [1, 0]]);
         assert!(
             found.warnings.iter().any(|w| w.contains("read as an edge")),
             "{:?}",
