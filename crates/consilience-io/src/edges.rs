@@ -7,7 +7,8 @@ use consilience::{Edges, Run};
 
 use super::error::{InputError, Place, Result};
 use super::join::Objects;
-use super::table::{Ids, Plan, Role, Table};
+use super::parse::with_point;
+use super::table::{Ids, Places, Plan, Role, Table};
 use super::{ReadOptions, read_table};
 
 /// A network of the objects of a table.
@@ -20,8 +21,8 @@ pub struct EdgeTable {
 }
 
 /// Reads the edges of a network of `n` objects: the first two columns are their identifiers, or their row numbers from 0 if they
-/// have none; the third, if it is the last or called `weight`, holds weights. A first line that names two objects is
-/// an edge, any other a header.
+/// have none; the third, if it is the last or called `weight`, holds weights. The first line of a text that names two
+/// objects is an edge, which is said; any other is a header.
 pub fn read_edges(
     path: &Path,
     ids: Option<&Ids>,
@@ -54,7 +55,7 @@ pub fn read_edges(
             listed(&names, 5)
         ));
     }
-    let first = first_line(&table, ids, n);
+    let first = first_line(&table, ids, n, options.decimal_comma);
     let mut pairs = match ids {
         Some(ids) => by_id(&mut table, ids)?,
         None => by_row(&table, n)?,
@@ -71,6 +72,10 @@ pub fn read_edges(
             if let Some(weights) = &mut weights {
                 weights.insert(0, weight);
             }
+            warnings.push(format!(
+                "{}: the first line names two objects and was read as an edge",
+                table.file
+            ));
         }
         None => warnings.append(&mut table.warnings),
     }
@@ -109,8 +114,14 @@ fn weight_column(names: &[String]) -> Option<usize> {
 }
 
 /// The edge in what was taken for a header, if it is one.
-fn first_line(table: &Table, ids: Option<&Ids>, n: usize) -> Option<([u32; 2], f64)> {
-    if !table.named {
+fn first_line(
+    table: &Table,
+    ids: Option<&Ids>,
+    n: usize,
+    decimal_comma: bool,
+) -> Option<([u32; 2], f64)> {
+    // Files that are no text know their names.
+    if !table.named || !matches!(table.places, Places::Lines(_)) {
         return None;
     }
     let end = |name: &String| match ids {
@@ -118,7 +129,11 @@ fn first_line(table: &Table, ids: Option<&Ids>, n: usize) -> Option<([u32; 2], f
         None => name.trim().parse::<usize>().ok().filter(|&row| row < n),
     };
     let (a, b) = (end(&table.names[0])?, end(&table.names[1])?);
-    let weight = weight_column(&table.names).map(|j| table.names[j].trim().parse().ok());
+    let number = |text: &str| -> Option<f64> {
+        let text = if decimal_comma { with_point(text)? } else { text.into() };
+        text.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0)
+    };
+    let weight = weight_column(&table.names).map(|j| number(table.names[j].trim()));
     Some(([a as u32, b as u32], weight.unwrap_or(Some(1.0))?))
 }
 
@@ -181,6 +196,7 @@ fn by_id(table: &mut Table, ids: &Ids) -> Result<Vec<[u32; 2]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Cells, Target, write_table};
 
     fn read(text: &str, ids: Option<&[&str]>, n: usize) -> Result<EdgeTable> {
         let folder = tempfile::tempdir().unwrap();
@@ -212,6 +228,38 @@ mod tests {
         assert_eq!(found.edges.weights(), Some(&[3.0][..]));
         assert!(found.warnings[0].contains("`year`"), "{:?}", found.warnings);
         assert_eq!(read("0\t1\t0.5\n1\t2\t2\n", None, 3).unwrap().edges.len(), 2);
+    }
+
+    #[test]
+    fn only_the_first_line_of_a_text_may_be_an_edge() {
+        let found = read("0\t2\n1\t2\n", None, 3).unwrap();
+        assert_eq!(found.edges.pairs(), [[0, 2], [1, 2]]);
+        // Names look like a header.
+        let found = read("x\ty\ny\tx\n", Some(&["x", "y"]), 2).unwrap();
+        assert_eq!(found.edges.pairs(), [[0, 1], [1, 0]]);
+        assert!(
+            found.warnings.iter().any(|w| w.contains("read as an edge")),
+            "{:?}",
+            found.warnings
+        );
+        assert!(read("a\tb\n1\t2\n", None, 3).unwrap().warnings.is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.csv");
+        std::fs::write(&path, "x;y;0,5\ny;x;0,25\n").unwrap();
+        let options = ReadOptions { decimal_comma: true, ..ReadOptions::default() };
+        let ids: Ids = ["x", "y"].iter().collect();
+        let found = read_edges(&path, Some(&ids), 2, &options, &Run::new(0)).unwrap();
+        assert_eq!(found.edges.weights(), Some(&[0.5, 0.25][..]));
+
+        let path = folder.path().join("g.parquet");
+        let columns = [vec![0, 1], vec![1, 2]];
+        let columns = [
+            ("0".to_owned(), Cells::Integers((&columns[0]).into())),
+            ("1".to_owned(), Cells::Integers((&columns[1]).into())),
+        ];
+        write_table(&Target::new(path.clone()).unwrap(), &columns, &Run::new(0)).unwrap();
+        let found = read_edges(&path, None, 3, &ReadOptions::default(), &Run::new(0)).unwrap();
+        assert_eq!(found.edges.pairs(), [[0, 1], [1, 2]]);
     }
 
     #[test]

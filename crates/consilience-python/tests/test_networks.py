@@ -51,6 +51,21 @@ def test_every_kind_of_network_is_the_same() -> None:
         np.testing.assert_array_equal(result.labels_, expected.labels_)
 
 
+def test_a_matrix_counts_as_symmetric_only_if_it_is() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    from consilience._edges import network
+
+    def pairs(cells: list[tuple[int, int]]) -> set[tuple[int, ...]]:
+        matrix = sparse.coo_matrix((np.ones(len(cells)), np.array(cells).T), shape=(3, 3))
+        return {tuple(sorted(edge)) for edge in network(matrix, 3, None)[0].tolist()}
+
+    assert pairs([(0, 1), (2, 0)]) == {(0, 1), (0, 2)}
+    assert pairs([(0, 1), (1, 0), (2, 0), (0, 2)]) == {(0, 1), (0, 2)}
+    matrix = sparse.csr_array(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 5]]))
+    ends, weights = network(matrix, 3, None)
+    assert (ends.tolist(), weights.tolist()) == ([[0, 1], [0, 2]], [2, 1])
+
+
 def test_what_is_no_network_is_refused() -> None:
     edges, labels, _ = planted()
     with pytest.raises(ValueError, match="position 0: there is no object 160"):

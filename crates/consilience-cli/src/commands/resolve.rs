@@ -77,7 +77,9 @@ fn check_folder(args: &ResolveArgs) -> anyhow::Result<()> {
     if dir == Path::new("-") || (dir.exists() && !dir.is_dir()) {
         return Err(usage(format!("-o {} is no folder: give the name of one", dir.display())));
     }
-    FILES.iter().try_for_each(|name| check_output("-o", &dir.join(name), &args.files, args.force))
+    let others = args.weights.iter().chain([&args.levels]).map(PathBuf::from);
+    let inputs: Vec<PathBuf> = args.files.iter().cloned().chain(others).collect();
+    FILES.iter().try_for_each(|name| check_output("-o", &dir.join(name), &inputs, args.force))
 }
 
 /// The level of every clustering.

@@ -116,6 +116,26 @@ fn what_cannot_be_resolved_is_said() {
 }
 
 #[test]
+fn what_is_read_is_not_replaced() {
+    let folder = runs();
+    let path = folder.path().join("levels.csv");
+    let of = "column,level\nleiden_0.1_0,1\nleiden_0.1_1,1\nleiden_0.1_2,1\n";
+    fs::write(&path, of).unwrap();
+    let weights: String = (0..61).map(|i| if i == 0 { "w\n" } else { "1\n" }).collect();
+    fs::write(folder.path().join("labels.csv"), &weights).unwrap();
+    let common = ["resolve", "runs.csv", "--id", "cell", "-o", ".", "--force"];
+    let pattern = "leiden_{level}_{seed}";
+    for more in [&["--levels", "levels.csv"][..], &["--levels", pattern, "--weights", "labels.csv"]]
+    {
+        let output = run(folder.path(), &[&common[..], more].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2), "{said}");
+        assert!(said.contains("would replace an input"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), of);
+}
+
+#[test]
 fn noise_has_no_level_to_recommend() {
     let row = |i: usize| {
         let digit = |seed: usize| ((i * i * 7919 * seed + i * 104_729) / 13 % 4).to_string();

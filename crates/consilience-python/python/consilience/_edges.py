@@ -92,7 +92,9 @@ def _of_matrix(matrix: Any, n: int) -> Network:
     row, column, data = (np.asarray(part) for part in (cells.row, cells.col, cells.data))
     # Both halves of a symmetric matrix tell the same edges.
     lower, upper = row > column, row < column
-    keep = upper if upper.sum() == lower.sum() else upper | lower
+    above = np.unique(np.stack([row[upper], column[upper]]), axis=1)
+    below = np.unique(np.stack([column[lower], row[lower]]), axis=1)
+    keep = upper if np.array_equal(above, below) else upper | lower
     ends = np.stack([row[keep], column[keep]], axis=1).astype(np.int64)
     return ends, _weights(data[keep])
 

@@ -1,9 +1,13 @@
 //! Edges between numbered objects, as users have them.
 
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 
 /// The edges of a graph of objects `0..n`. Directions are no information, parallel edges add up, and an edge from an
-/// object to itself says nothing.
+/// object to itself, or of weight 0, says nothing.
 ///
 /// ```
 /// use consilience::Edges;
@@ -79,6 +83,39 @@ impl Edges {
         self.weights.as_deref()
     }
 
+    /// The same graph with every edge that says something once, and weights of which the largest is 1, in single precision:
+    /// units, halves of lists and the like leave no trace.
+    pub(crate) fn simple(&self) -> Cow<'_, Self> {
+        let key = |&[a, b]: &[u32; 2]| (u64::from(a.min(b)) << 32) | u64::from(a.max(b));
+        if self.weights.is_none() {
+            let mut keys: Vec<u64> = self.pairs.par_iter().map(key).collect();
+            keys.par_sort_unstable();
+            let once = keys.par_windows(2).all(|two| two[0] != two[1]);
+            if once && self.pairs.par_iter().all(|[a, b]| a != b) {
+                return Cow::Borrowed(self);
+            }
+        }
+        let largest = |weights: &[f64]| weights.iter().copied().fold(0.0, f64::max);
+        let most = self.weights.as_deref().map_or(1.0, largest);
+        let says = (0..self.len()).filter(|&e| self.pairs[e][0] != self.pairs[e][1]);
+        // Sums must not depend on the order of lines.
+        let mut lines: Vec<(u64, f64)> = says
+            .filter(|&e| self.weight(e) > 0.0)
+            .map(|e| (key(&self.pairs[e]), self.weight(e) / most))
+            .collect();
+        lines.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let same = |a: &(u64, f64), b: &(u64, f64)| a.0 == b.0;
+        let pair = |group: &[(u64, f64)]| [(group[0].0 >> 32) as u32, group[0].0 as u32];
+        let pairs: Vec<[u32; 2]> = lines.chunk_by(same).map(pair).collect();
+        let sum = |group: &[(u64, f64)]| group.iter().map(|line| line.1).sum();
+        let mut weights: Vec<f64> = lines.chunk_by(same).map(sum).collect();
+        let most = largest(&weights);
+        for weight in &mut weights {
+            *weight = f64::from(((*weight / most) as f32).max(f32::MIN_POSITIVE));
+        }
+        Cow::Owned(Edges { n: self.n, pairs, weights: Some(weights) })
+    }
+
     /// The weight of an edge.
     pub(crate) fn weight(&self, edge: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[edge])
@@ -88,6 +125,30 @@ impl Edges {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn simple_edges_are_told_once_without_a_unit() {
+        let told = |pairs: &[[u32; 2]], weights: Option<&[f64]>| {
+            let edges = Edges::new(4, pairs.to_vec(), weights.map(<[f64]>::to_vec)).unwrap();
+            let simple = edges.simple().into_owned();
+            let weights = (0..simple.len()).map(|e| simple.weight(e)).collect::<Vec<_>>();
+            (simple.pairs, weights)
+        };
+        assert_eq!(told(&[[1, 0], [2, 3]], None), (vec![[1, 0], [2, 3]], vec![1.0; 2]));
+        let doubled = [[1, 0], [2, 3], [3, 2], [0, 1], [1, 1]];
+        assert_eq!(told(&doubled, None), (vec![[0, 1], [2, 3]], vec![1.0; 2]));
+        let plain = told(&doubled, Some(&[1.0, 0.3, 0.0, 1.0, 7.0]));
+        assert_eq!(plain.1, [1.0, f64::from(0.15f32)]);
+        for unit in [1e60, 1e-60, 1e300, 1e-300] {
+            let scaled = [1.0, 0.3, 0.0, 1.0, 7.0].map(|w| w * unit);
+            assert_eq!(told(&doubled, Some(&scaled)), plain);
+        }
+        assert_eq!(told(&[[1, 1]], None), (vec![], vec![]));
+        assert_eq!(
+            told(&[[1, 2], [0, 1]], Some(&[1.0, 1e-100])).1[0],
+            f64::from(f32::MIN_POSITIVE)
+        );
+    }
 
     #[test]
     fn what_is_no_edge_is_refused() {

@@ -41,6 +41,7 @@ pub use number::{Clarity, KEvidence, Number, Strength};
 pub use overview::{Border, CONFIDENCE_BARS, ClusterFacts, Overview};
 pub use resampling::KCurve;
 pub use scatter::Scatter;
+pub(crate) use stability::FEWEST;
 pub use stability::{Interval, Stability};
 pub use support::{Placement, Support, Vote};
 pub use tracking::Tracking;

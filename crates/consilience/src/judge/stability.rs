@@ -12,14 +12,16 @@
 //!
 //! *Intervals* are those of the bootstrap over members (percentiles 2.5 and 97.5 of [`DRAWS`] draws with replacement).
 //! A pair of a member with itself, which draws with replacement contain, says nothing and is left out. Intervals of three or four
-//! members are narrower than they should be.
+//! members are narrower than they should be. Two members have one similarity, which says nothing of others: their
+//! interval is all that is possible, 0 to 1.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::ensemble::{Contingency, Profiles};
+use crate::error::Result;
 use crate::linalg::Matrix;
-use crate::metrics::{ElementCentric, element_similarity, element_similarity_of_shuffled};
+use crate::metrics::{ElementCentric, element_similarity_and_chance};
 use crate::rng::Stream;
 use crate::run::Run;
 
@@ -29,6 +31,8 @@ const DRAWS: usize = 1000;
 const TAIL: usize = DRAWS / 40;
 /// Clusters of all members together up to which all overlaps are one table (128 MiB).
 const FEW_CLUSTERS: usize = 4096;
+/// Members from which on there is an interval.
+pub(crate) const FEWEST: usize = 3;
 /// As good as one cluster in every member.
 const NOTHING_TO_TELL: f64 = 1.0 - 1e-9;
 
@@ -72,22 +76,32 @@ impl Stability {
     /// That of the members of `profiles`, which draw from the numbered stream `stream`; `None` if no two of them
     /// label an object in common.
     ///
+    /// # Errors
+    ///
+    /// If memory does not suffice, or the run is cancelled.
+    ///
     /// # Cost
     ///
-    /// Time $O(u r^2 + K^2)$ and memory $O(K^2)$, but no more than 128 MiB.
-    pub fn of(profiles: &Profiles, stream: u64, run: &Run) -> Option<Self> {
+    /// Time $O(u r^2 + K^2)$ and memory $O(K^2)$ for few clusters, $O(u)$ a thread for many.
+    pub fn of(profiles: &Profiles, stream: u64, run: &Run) -> Result<Option<Self>> {
         let r = profiles.n_members();
-        let (similarity, chance) = run.install(|| agreement(profiles));
+        let hint = "give fewer clusterings at a time";
+        run.ask_memory("the agreement of clusterings", bytes(profiles, run), hint)?;
+        let (similarity, chance) = run.install(|| agreement(profiles, run))?;
         // Without a common object there is nothing to agree on; with one, similarity is above 0.
         let pairs = (0..r).flat_map(|p| (0..p).map(move |q| (p, q)));
         let pairs: Vec<(usize, usize)> = pairs.filter(|&pair| similarity[pair] > 0.0).collect();
         if pairs.is_empty() {
-            return None;
+            return Ok(None);
         }
+        let compared = (0..r).filter(|&p| pairs.iter().any(|&(a, b)| a == p || b == p)).count();
         let mean =
             |of: &Matrix| pairs.iter().map(|&pair| of[pair]).sum::<f64>() / pairs.len() as f64;
         let (value, chance) = (mean(&similarity), mean(&chance));
-        let (low, high) = resampled(&similarity, stream, run).unwrap_or((value, value));
+        let (low, high) = match compared {
+            few if few < FEWEST => (0.0, 1.0),
+            _ => resampled(&similarity, stream, run).unwrap_or((0.0, 1.0)),
+        };
         // The mean may lie outside the percentiles where few members give few different draws.
         let similarity = Interval { value, low: low.min(value), high: high.max(value) };
         let r = r as f64;
@@ -95,12 +109,12 @@ impl Stability {
             all if all > NOTHING_TO_TELL => 0.0,
             chance => (x - chance) / (1.0 - chance),
         };
-        Some(Stability {
+        Ok(Some(Stability {
             similarity,
             inconsistency: similarity.falling(|x| r / (1.0 + (r - 1.0) * x)),
             chance,
             beyond_chance: similarity.rising(beyond),
-        })
+        }))
     }
 
     /// Whether nothing can be told, because all members have one cluster.
@@ -109,26 +123,38 @@ impl Stability {
     }
 }
 
+/// How many bytes [`agreement`] takes.
+fn bytes(profiles: &Profiles, run: &Run) -> u64 {
+    let (r, k) = (profiles.n_members() as u64, profiles.n_clusters() as u64);
+    let tables = if k <= FEW_CLUSTERS as u64 {
+        8 * k * (k + r) + 16 * profiles.len() as u64
+    } else {
+        40 * run.n_threads() as u64 * profiles.len() as u64
+    };
+    tables + 48 * r * r
+}
+
 /// The similarity of every two members, and that of shuffled labels.
-fn agreement(profiles: &Profiles) -> (Matrix, Matrix) {
+fn agreement(profiles: &Profiles, run: &Run) -> Result<(Matrix, Matrix)> {
     let r = profiles.n_members();
     if profiles.n_clusters() <= FEW_CLUSTERS {
         let found = ElementCentric::of(profiles);
         let chance = Matrix::from_fn(r, r, |p, q| if q < p { found.chance(p, q) } else { 0.0 });
-        return (found.similarity, chance);
+        return Ok((found.similarity, chance));
     }
     let pairs: Vec<(usize, usize)> = (0..r).flat_map(|p| (0..p).map(move |q| (p, q))).collect();
     let of_pair = |&(p, q): &(usize, usize)| {
-        let table = Contingency::of_members(profiles, p, q);
-        let (rows, columns) = (table.row_weights(), table.column_weights());
-        (element_similarity(&table), element_similarity_of_shuffled(rows, columns))
+        run.check()?;
+        Ok(element_similarity_and_chance(&Contingency::of_members(profiles, p, q)))
     };
-    let found: Vec<(f64, f64)> = pairs.par_iter().map(of_pair).collect();
+    let found: Vec<Option<(f64, f64)>> = pairs.par_iter().map(of_pair).collect::<Result<_>>()?;
     let (mut similarity, mut chance) = (Matrix::zeros(r, r), Matrix::zeros(r, r));
-    for (&(p, q), (alike, shuffled)) in pairs.iter().zip(found) {
+    for (&(p, q), found) in pairs.iter().zip(found) {
+        // Without a common object both stay 0.
+        let (alike, shuffled) = found.unwrap_or_default();
         (similarity[(p, q)], similarity[(q, p)], chance[(p, q)]) = (alike, alike, shuffled);
     }
-    (similarity, chance)
+    Ok((similarity, chance))
 }
 
 /// The ends of the interval of the mean similarity.
@@ -188,10 +214,11 @@ mod tests {
 
     use super::*;
     use crate::ensemble::{Ensemble, HardMember};
+    use crate::metrics::{element_similarity, element_similarity_of_shuffled};
     use crate::testing::{Kinds, ensembles, hard_ensemble, profiles};
 
     fn of(ensemble: &Ensemble) -> Option<Stability> {
-        Stability::of(&profiles(ensemble), 3, &Run::new(1).threads(1))
+        Stability::of(&profiles(ensemble), 3, &Run::new(1).threads(1)).unwrap()
     }
 
     #[test]
@@ -200,6 +227,36 @@ mod tests {
         let one = Interval { value: 1.0, low: 1.0, high: 1.0 };
         assert_eq!((found.similarity, found.inconsistency, found.beyond_chance), (one, one, one));
         assert!(!found.is_trivial());
+    }
+
+    #[test]
+    fn two_members_have_no_interval() {
+        let found = of(&hard_ensemble(&[[0, 0, 1, 1, 2, 2]; 2])).unwrap();
+        assert_eq!(found.similarity, Interval { value: 1.0, low: 0.0, high: 1.0 });
+        assert_eq!(found.inconsistency, Interval { value: 1.0, low: 1.0, high: 2.0 });
+        assert!(found.beyond_chance.low < 0.0);
+        // A third that labels other objects does not count.
+        let third = |labels| HardMember::from_integers("m", labels).into();
+        let (a, b) = ([Some(0), Some(1), None], [None, None, Some(0)]);
+        let apart = Ensemble::new(vec![third(a), third(a), third(b)]).unwrap();
+        assert_eq!(of(&apart).unwrap().similarity.low, 0.0);
+    }
+
+    #[test]
+    fn what_is_too_large_or_stopped_says_so() {
+        let profiles = profiles(&hard_ensemble(&[[0, 0, 1, 1, 2, 2]; 4]));
+        assert!(Stability::of(&profiles, 0, &Run::new(0).memory(64)).is_err());
+        let flag = crate::run::CancelFlag::default();
+        flag.cancel();
+        let stopped = Run::new(0).cancel_flag(flag);
+        let ensemble: Vec<Vec<i64>> = vec![(0..1500).collect(); 3];
+        let member = |labels: &Vec<i64>| {
+            HardMember::from_integers("m", labels.iter().map(|&l| Some(l)).collect::<Vec<_>>())
+                .into()
+        };
+        let many = Ensemble::new(ensemble.iter().map(member).collect()).unwrap();
+        let many = crate::testing::profiles(&many);
+        assert_eq!(Stability::of(&many, 0, &stopped), Err(crate::Error::Cancelled));
     }
 
     #[test]

@@ -44,6 +44,13 @@ pub fn element_similarity(table: &Contingency) -> f64 {
     if table.is_empty() { 0.0 } else { (sum / table.total()).clamp(0.0, 1.0) }
 }
 
+/// The element-centric similarity of two clusterings and what it would be with shuffled labels; `None` if no object is
+/// labelled in both.
+pub fn element_similarity_and_chance(table: &Contingency) -> Option<(f64, f64)> {
+    let shuffled = || element_similarity_of_shuffled(table.row_weights(), table.column_weights());
+    (!table.is_empty()).then(|| (element_similarity(table), shuffled()))
+}
+
 /// The element-centric similarity that clusterings with clusters of these sizes have on average if the labels
 /// of one are shuffled among its objects.
 ///

@@ -5,7 +5,7 @@
 //! that: Leiden on neighbours in a Gaussian cloud is at .07 to .40 at every resolution, on cells at .68 to 1.00
 //! (`docs/workflows.md`). A level where all members have one cluster says nothing.
 //!
-//! Recommended are the *peaks*: stable levels of higher stability beyond chance than those beside them, the three highest
+//! Recommended are the *peaks*: stable levels of higher stability beyond chance than the stable ones beside them, the three highest
 //! if there are more. Neighbours of equal stability are one peak, told by the one with most clusters. First comes the one
 //! that tells most: of the peaks that are within 0.02 of the highest, or whose interval reaches it, the one with most clusters.
 
@@ -34,8 +34,10 @@ impl Known {
         self.beyond.is_some_and(|beyond| beyond.low >= STABLE)
     }
 
+    /// What is not stable hides nothing.
     fn height(&self) -> f64 {
-        self.beyond.map_or(f64::NEG_INFINITY, |beyond| beyond.value)
+        let stable = self.beyond.filter(|_| self.is_stable());
+        stable.map_or(f64::NEG_INFINITY, |beyond| beyond.value)
     }
 }
 
@@ -110,6 +112,12 @@ mod tests {
         assert_eq!(of(&[(0.2, 0.1, 4.0), (0.4, 0.1, 9.0)]), [0; 0]);
         assert_eq!(of(&[(0.55, 0.1, 4.0)]), [0; 0], "the lower end counts");
         assert_eq!(of(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_not_stable_hides_no_neighbour() {
+        assert_eq!(of(&[(0.9, 0.45, 4.0), (0.85, 0.05, 6.0)]), [1]);
+        assert_eq!(of(&[(0.85, 0.05, 6.0), (0.9, 0.45, 4.0), (0.75, 0.05, 9.0)]), [0, 2]);
     }
 
     #[test]

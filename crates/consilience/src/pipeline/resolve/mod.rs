@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::consensus::{auto, method};
 use crate::ensemble::{Contingency, Ensemble, Member, Profiles};
 use crate::error::{Error, Result};
-use crate::judge::Stability;
+use crate::judge::{FEWEST, Stability};
 use crate::metrics::element_similarity;
 use crate::run::Run;
 use crate::words::{counted, listed, named};
@@ -155,6 +155,15 @@ impl Resolve {
                 listed(&single, 5)
             ));
         }
+        let pairs = groups.iter().filter(|group| group.members.len() == 2);
+        let pairs: Vec<String> = pairs.map(|group| format!("`{}`", named(&group.name))).collect();
+        if !pairs.is_empty() {
+            let has = if pairs.len() == 1 { "level has" } else { "levels have" };
+            run.warn(&format!(
+                "{has} two clusterings only, too few to tell how certain their agreement is, and cannot be recommended: {}",
+                listed(&pairs, 5)
+            ));
+        }
         let n = ensemble.n_objects() as u64;
         let widest = groups.iter().map(|group| group.members.len()).max().unwrap_or(0) as u64;
         run.ask_memory(
@@ -190,7 +199,7 @@ fn resolved(
     for (at, group) in groups.iter().enumerate() {
         run.tick("levels", at as u64, Some(total))?;
         let profiles = profiles_of(ensemble, group, run)?;
-        let stability = Stability::of(&profiles, at as u64, run);
+        let stability = Stability::of(&profiles, at as u64, run)?;
         let fitted = Fitted::new(&profiles, vote, None, false, run)?;
         found.push((Counts::of(&profiles), stability, fitted));
     }
@@ -284,6 +293,11 @@ impl Resolution {
             format!("{} ({clusters}, {agree:.2} beyond chance)", named(&level.name))
         };
         let Some((first, others)) = self.recommended.split_first() else {
+            if self.levels.iter().all(|level| level.members < FEWEST) {
+                return format!(
+                    "No level can be called stable: that takes {FEWEST} clusterings of a level, and none has as many"
+                );
+            }
             return format!(
                 "No level is stable: nowhere do clusterings of different seeds agree at least {} of the way from chance \
                  to full agreement",

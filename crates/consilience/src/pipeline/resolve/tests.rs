@@ -146,6 +146,14 @@ fn missing_labels_are_covered_and_single_clusterings_are_refused() {
 }
 
 #[test]
+fn two_seeds_are_too_few_and_that_is_said() {
+    let (ensemble, levels) = planted(2, 0);
+    let found = resolved(&ensemble, &levels, 1);
+    assert_eq!((found.recommended.len(), found.chosen), (0, None));
+    assert!(found.verdict().contains("3 clusterings"), "{}", found.verdict());
+}
+
+#[test]
 fn weights_count() {
     let (ensemble, levels) = planted(4, 0);
     let weighted = ensemble.clone().with_weights(vec![2.0; 120]).unwrap();

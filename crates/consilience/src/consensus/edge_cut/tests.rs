@@ -1,0 +1,140 @@
+//! Graphs whose answers must not depend on how they are written.
+
+use super::order::{colours, different};
+use super::*;
+use crate::ensemble::{Ensemble, HardMember};
+use crate::rng::{Rng, Stream};
+use crate::testing::profiles;
+
+/// A small graph of groups with members that err.
+struct Small {
+    n: usize,
+    pairs: Vec<[u32; 2]>,
+    members: Vec<Vec<Option<i64>>>,
+}
+
+impl Small {
+    fn new(rng: &mut Rng) -> Self {
+        let n = 9 + rng.below(12);
+        let group = |i: usize| i * 3 / n;
+        let mut pairs = Vec::new();
+        for a in 0..n {
+            for b in 0..a {
+                if rng.below(10) < if group(a) == group(b) { 5 } else { 1 } {
+                    pairs.push([a as u32, b as u32]);
+                }
+            }
+        }
+        pairs.push([0, 1]);
+        let mut label =
+            |i: usize| Some(if rng.below(8) == 0 { rng.below(3) } else { group(i) } as i64);
+        let members = (0..4).map(|_| (0..n).map(&mut label).collect()).collect();
+        Small { n, pairs, members }
+    }
+
+    fn profiles(&self) -> Profiles {
+        let member =
+            |labels: &Vec<Option<i64>>| HardMember::from_integers("m", labels.clone()).into();
+        profiles(&Ensemble::new(self.members.iter().map(member).collect()).unwrap())
+    }
+
+    fn labels(&self, method: &EdgeCut, weights: Option<Vec<f64>>) -> Vec<u32> {
+        let edges = Edges::new(self.n, self.pairs.clone(), weights).unwrap();
+        let found = method.of_graph(&self.profiles(), &edges, &Run::new(0).threads(1));
+        found.unwrap().parted.unwrap()
+    }
+
+    /// Whether refinement tells all vertices apart.
+    fn is_told(&self) -> bool {
+        let edges = Edges::new(self.n, self.pairs.clone(), None).unwrap();
+        let edges = edges.simple();
+        let linked = Linked::new(&self.profiles(), &edges);
+        different(&colours(&edges, &linked, &Run::new(0)).unwrap()) == self.n
+    }
+
+    /// The same with object `order[i]` at place `i`, and its edges backwards.
+    fn reordered(&self, order: &[u32]) -> Self {
+        let mut place = vec![0; self.n];
+        order.iter().enumerate().for_each(|(at, &i)| place[i as usize] = at as u32);
+        let pick = |labels: &Vec<Option<i64>>| order.iter().map(|&i| labels[i as usize]).collect();
+        let pairs = self.pairs.iter().rev();
+        Small {
+            n: self.n,
+            pairs: pairs.map(|&[a, b]| [place[b as usize], place[a as usize]]).collect(),
+            members: self.members.iter().map(pick).collect(),
+        }
+    }
+}
+
+fn same(a: &[u32], b: &[u32]) -> bool {
+    (0..a.len()).all(|i| (0..i).all(|j| (a[i] == a[j]) == (b[i] == b[j])))
+}
+
+#[test]
+fn ties_do_not_depend_on_rows() {
+    let mut rng = Rng::new(4, Stream::Data);
+    let searches = [EdgeSearch::MapEquation, EdgeSearch::None];
+    let (mut compared, mut several) = (0, 0);
+    for _ in 0..600 {
+        let small = Small::new(&mut rng);
+        let order = rng.permutation(small.n);
+        if !small.is_told() {
+            continue;
+        }
+        for search in searches {
+            let method = EdgeCut { search, ..EdgeCut::new() };
+            let labels = small.labels(&method, None);
+            let back: Vec<u32> = order.iter().map(|&i| labels[i as usize]).collect();
+            assert!(same(&small.reordered(&order).labels(&method, None), &back), "{search:?}");
+            compared += 1;
+            several += usize::from(labels.iter().any(|&label| label > 1));
+        }
+    }
+    assert!(compared > 400 && several > 200, "{compared} {several}");
+}
+
+#[test]
+fn lines_twice_and_units_change_nothing() {
+    let mut rng = Rng::new(5, Stream::Data);
+    for _ in 0..100 {
+        let mut small = Small::new(&mut rng);
+        let mut pairs: Vec<[u32; 2]> =
+            small.pairs.iter().map(|&[a, b]| [a.min(b), a.max(b)]).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        small.pairs = pairs;
+        let weights: Vec<f64> =
+            small.pairs.iter().map(|_| (1 + rng.below(9)) as f64 / 7.0).collect();
+        let method = EdgeCut::new();
+        let (plain, weighted) =
+            (small.labels(&method, None), small.labels(&method, Some(weights.clone())));
+        for unit in [1e60, 1e-60] {
+            let scaled = weights.iter().map(|w| w * unit).collect();
+            assert_eq!(small.labels(&method, Some(scaled)), weighted);
+        }
+        let turned: Vec<[u32; 2]> = small.pairs.iter().map(|&[a, b]| [b, a]).collect();
+        small.pairs.extend(turned);
+        assert_eq!(small.labels(&method, None), plain);
+        let mut doubled = [weights.clone(), weights].concat();
+        assert_eq!(small.labels(&method, Some(doubled.clone())), weighted);
+        // Nor do loops, and edges of weight 0.
+        small.pairs.extend([[2, 2], [0, small.n as u32 - 1]]);
+        doubled.extend([50.0, 0.0]);
+        assert_eq!(small.labels(&method, Some(doubled)), weighted);
+    }
+}
+
+#[test]
+fn members_of_other_objects_do_not_disagree() {
+    let n = 40;
+    let half = |first: bool| {
+        let label = |i: usize| ((i < n / 2) == first).then_some(i as i64 / 5);
+        (0..n).map(label).collect::<Vec<_>>()
+    };
+    let pairs = (1..n as u32).map(|i| [i - 1, i]).collect();
+    let small = Small { n, pairs, members: vec![half(true), half(true), half(false), half(false)] };
+    let edges = Edges::new(n, small.pairs.clone(), None).unwrap();
+    // As if they agreed on no edge.
+    let linked = Linked { shares: vec![0.5; n - 1], agreement: Some(0.0) };
+    assert!(!is_random(&small.profiles(), &edges, &linked, &Run::new(0)).unwrap());
+}
