@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use consilience::Run;
 use consilience::ensemble::{HardMember, Member};
 
-use super::ReadOptions;
 use super::clusterings::Part;
 use super::columns::{Named, no_column};
 use super::error::{InputError, Result, listed};
 use super::join::{Objects, rows_of};
 use super::members::label_role;
 use super::table::{Ids, Plan, Role};
+use super::{Format, ReadOptions};
 use crate::spelling::Setting;
 
 /// Where the clustering of one time is.
@@ -131,16 +131,30 @@ impl Plan for Chosen<'_> {
     }
 }
 
-/// The time that a table is of, by its name: without its ending, and without its folder.
 impl Slice {
-    /// The clustering in a table.
+    /// The clustering in a table; its time is called as the file is, without folder and ending.
     #[must_use]
     pub fn new(path: &Path, column: Option<&str>) -> Self {
         let file = path.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
-        let stem = file.split('.').next().unwrap_or_default().to_owned();
         let column = column.map(str::to_owned);
-        Slice { path: path.to_owned(), name: stem, column, as_written: false }
+        Slice { path: path.to_owned(), name: time_of(&file).to_owned(), column, as_written: false }
     }
+}
+
+/// The name of a file without the ending that tells its format: what stands before it may hold dots.
+fn time_of(file: &str) -> &str {
+    let without = |name| match Path::new(name) {
+        path if path.extension().is_some() => path.file_stem().and_then(|stem| stem.to_str()),
+        _ => None,
+    };
+    let inner = match Format::of(Path::new(file)) {
+        None => None,
+        Some(Format::Csv { gzip: true } | Format::Tsv { gzip: true }) => {
+            without(file).and_then(without)
+        }
+        Some(_) => without(file),
+    };
+    inner.unwrap_or(file)
 }
 
 #[cfg(test)]
@@ -179,6 +193,24 @@ mod tests {
         assert_eq!(labels(&table.times[0]), [Some("x"), Some("y"), None]);
         assert_eq!(labels(&table.times[1]), [Some("x"), None, Some("y")]);
         assert_eq!(table.times[1].name(), "feb");
+    }
+
+    #[test]
+    fn times_are_called_as_files_without_the_ending_of_the_format() {
+        for (file, name) in [
+            ("jan.csv", "jan"),
+            ("in/2024.05.csv", "2024.05"),
+            ("2024.06.tsv.gz", "2024.06"),
+            ("v1.2.PARQUET", "v1.2"),
+            ("a.npy", "a"),
+            ("a.b.arrow", "a.b"),
+            ("2024.05", "2024.05"),
+            ("a.gz", "a.gz"),
+            (".csv", ".csv"),
+            ("-", "-"),
+        ] {
+            assert_eq!(Slice::new(Path::new(file), None).name, name, "{file}");
+        }
     }
 
     #[test]

@@ -26,7 +26,12 @@ pub(crate) fn align<'py>(
     let times = times.get()?;
     let (found, _) = compute(py, &circumstances, |run| {
         let members: Vec<_> = times.members().iter().map(Member::hardened).collect();
-        Timeline::new(&members, share, run)
+        let found = Timeline::new(&members, share, run)?;
+        // Whole numbers of eight bytes: a label per object and time, five columns of moves.
+        let labels: usize = found.labels.iter().map(Vec::len).sum();
+        let bytes = 8 * labels + (5 * 8 + size_of::<Step>()) * found.moves();
+        run.ask_memory("who moved when", bytes as u64, "take fewer clusterings, or objects")?;
+        Ok(found)
     })?;
     let told = json!({
         "ids": found.ids,

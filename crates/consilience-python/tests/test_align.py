@@ -72,8 +72,10 @@ def test_what_cannot_be_followed_is_refused() -> None:
         co.align([pd.Series([0, 1], index=["a", "a"]), {"a": 0}])
     with pytest.raises(TypeError, match="memberships"):
         co.align([np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])])
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="3"):
         co.align([[0, 1], [0, 1, 1]])
+    with pytest.raises(ValueError, match="at least one object"):
+        co.align([[], []])
 
 
 def test_the_command_line_says_the_same(tmp_path: Path) -> None:
@@ -139,3 +141,19 @@ def test_noise_of_a_fitted_clusterer_and_of_a_file(tmp_path: Path) -> None:
         assert co.read(file, noise="cluster").sizes == [3, 2]
     with pytest.raises(ValueError, match="noise must be"):
         co.read(file, noise="keep")
+
+
+def test_labels_that_look_like_one_number_stay_apart() -> None:
+    result = co.align([["01", "01", "1", "1"], ["x", "x", "y", "y"]])
+    assert result.ids_ == ["01", "1"] and result.labels_[1].tolist() == ["01", "01", "1", "1"]
+    # A digit, but no number; and a number that no integer of 64 bits holds.
+    for odd in ("²", "9" * 30):
+        result = co.align([[odd, odd, "1"], [odd, odd, "1"]])
+        assert result.ids_ == [odd, "1"] and result.clusters_["cluster"].tolist() == [odd, "1"] * 2
+    assert co.align([["1", "1", "20"], ["1", "1", "20"]]).ids_ == [1, 20]
+
+
+def test_a_time_without_any_label_is_refused() -> None:
+    for given in ({"may": [-1, -1], "june": [-1, None]}, {"may": [0, 1], "june": [None, None]}):
+        with pytest.raises(ValueError, match="labels no object: leave it out"):
+            co.align(given)

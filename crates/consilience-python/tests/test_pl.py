@@ -11,6 +11,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 from matplotlib.colors import to_hex
@@ -242,3 +243,15 @@ def test_without_matplotlib_the_error_is_kind() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'consilience[plot]'" in done.stdout, done
+
+
+@pytest.mark.parametrize("aligned", [True, False])
+def test_a_flow_pairs_objects_by_name(aligned: bool) -> None:
+    may = pd.Series({"a": "x", "b": "x", "c": "x", "d": "y"})
+    june = pd.Series({"d": "y", "c": "x", "b": "x", "a": "x", "e": "y"})
+    for given in ({"may": may, "june": june}, pd.DataFrame({"may": may, "june": june})):
+        ax = co.pl.flow(given, aligned=aligned)
+        assert ribbons(ax) == [1, 3]
+        assert [text.get_text() for text in ax.get_xticklabels()] == ["may", "june"]
+    assert ribbons(co.pl.flow(may, june, aligned=aligned)) == [1, 3]
+    assert ribbons(co.pl.flow(pd.DataFrame({"p": [0, 0, 1], "q": [5, 5, 5]}), aligned=aligned)) == [1, 2]

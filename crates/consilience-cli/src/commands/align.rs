@@ -1,10 +1,11 @@
 //! `consilience align TABLE... -o DIR`: clusters followed through time.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use consilience::pipeline::{EventKind, Timeline};
+use consilience::pipeline::{EventKind, Passage, Step, Timeline};
 use consilience_io::{
     Cells, Ids, SequenceTable, Slice, Stage, Target, read_sequence, write_table, write_text,
 };
@@ -135,6 +136,11 @@ fn write(
         let cells: Vec<i64> = cells.into_iter().map(|x| x as i64).collect();
         (name.to_owned(), Cells::Integers(cells.into()))
     };
+    run.ask_memory(
+        &format!("the tables of {}", counted(found.moves(), "move")),
+        cost(found, ids),
+        "give fewer tables, or raise --memory",
+    )?;
     let time = |at: usize| found.times[at].clone();
     let id = |at: usize| found.ids[at].clone();
 
@@ -158,15 +164,20 @@ fn write(
     write_table(&target(LABELS)?, &columns, run)?;
 
     let steps: Vec<_> = found.steps().collect();
-    let object = |at: usize| ids.map_or_else(|| at.to_string(), |ids| ids.get(at).to_owned());
-    let moves = [
-        text(&key, steps.iter().map(|s| object(s.object)).collect()),
-        text("from_time", steps.iter().map(|s| time(s.from_time)).collect()),
-        text("to_time", steps.iter().map(|s| time(s.to_time)).collect()),
-        text("from_cluster", steps.iter().map(|s| id(s.from as usize)).collect()),
-        text("to_cluster", steps.iter().map(|s| id(s.to as usize)).collect()),
+    let object = |at: usize| match ids {
+        Some(ids) => Cow::Borrowed(ids.get(at)),
+        None => Cow::Owned(at.to_string()),
+    };
+    let moves: [(&str, Ids); 5] = [
+        (&key, steps.iter().map(|s| object(s.object)).collect()),
+        ("from_time", steps.iter().map(|s| &found.times[s.from_time]).collect()),
+        ("to_time", steps.iter().map(|s| &found.times[s.to_time]).collect()),
+        ("from_cluster", steps.iter().map(|s| &found.ids[s.from as usize]).collect()),
+        ("to_cluster", steps.iter().map(|s| &found.ids[s.to as usize]).collect()),
     ];
-    write_table(&target("moves.csv")?, &moves, run)?;
+    let columns = moves.each_ref().map(|(name, cells)| ((*name).to_owned(), Cells::Ids(cells)));
+    write_table(&target("moves.csv")?, &columns, run)?;
+    drop(moves);
 
     let events = &found.events;
     let other = |event: &consilience::pipeline::Event| event.other.clone().unwrap_or_default();
@@ -223,6 +234,22 @@ fn write(
     Ok(told)
 }
 
+/// How many bytes the tables that are written take: the labels, and of every move where it is from
+/// and to, as text.
+fn cost(found: &Timeline, ids: Option<&Ids>) -> u64 {
+    let labels: usize = found.labels.iter().map(Vec::len).sum();
+    let object = ids.map_or(8, |ids| ids.iter().map(str::len).max().unwrap_or(0));
+    let text = |p: &Passage| {
+        let times = found.times[p.from_time].len() + found.times[p.to_time].len();
+        p.objects * (object + times + found.ids[p.from].len() + found.ids[p.to].len())
+    };
+    let text: usize = found.passages.iter().filter(|p| p.from != p.to).map(text).sum();
+    // Text has an end each, and grows by doubling.
+    let moves =
+        found.moves() * size_of::<Step>() + 2 * (text + 5 * size_of::<usize>() * found.moves());
+    (size_of::<u32>() * labels + moves) as u64
+}
+
 /// How an event is written.
 fn kind(event: EventKind) -> &'static str {
     match event {
@@ -247,7 +274,7 @@ fn told(found: &Timeline, moves: usize) -> Map<String, Value> {
     };
     let clusters: Vec<Value> = found.clusters.iter().map(|c| named(json!(c), &["time"])).collect();
     let events: Vec<Value> = found.events.iter().map(|e| named(json!(e), &["time"])).collect();
-    let flow = |p: &consilience::pipeline::Passage| {
+    let flow = |p: &Passage| {
         json!({
             "from_time": found.times[p.from_time],
             "to_time": found.times[p.to_time],

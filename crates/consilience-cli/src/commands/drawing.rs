@@ -51,7 +51,7 @@ impl Drawing {
         let bytes = match self {
             Drawing::Svg => figure.picture.svg().into_bytes(),
             Drawing::Pdf => figure.picture.pdf(concat!("consilience ", env!("CARGO_PKG_VERSION"))),
-            Drawing::Png => figure.picture.png(f64::from(dpi)),
+            Drawing::Png => figure.picture.png(f64::from(dpi), &session.run)?,
         };
         write_bytes(target, &bytes)?;
         Ok(bytes.len())

@@ -157,3 +157,33 @@ fn noise_is_missing_and_said_aloud() {
     let again = run(folder.path(), &["replay", "res"]);
     assert!(again.status.success(), "{}", shown(&again));
 }
+
+#[test]
+fn a_time_without_any_label_is_refused() {
+    let folder = tempdir().unwrap();
+    for rows in ["a,-1,-1\nb,-1,-1\n", "a,0,\nb,1,\n"] {
+        fs::write(folder.path().join("t.csv"), format!("id,may,june\n{rows}")).unwrap();
+        let output = run(folder.path(), &["align", "t.csv", "--id", "id", "-o", "out"]);
+        assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
+        let said = shown(&output);
+        assert!(said.contains("every value is missing") && said.contains("--drop"), "{said}");
+        assert!(!folder.path().join("out").exists());
+    }
+}
+
+#[test]
+fn memory_is_asked_for_the_moves_and_nothing_is_left() {
+    let folder = tempdir().unwrap();
+    // Half of the objects move, and every move tells two times by name.
+    let rows = crate::table("id,a,b", 2_000, |i| format!("p{i},{},{}", i % 2, i / 2 % 2));
+    fs::write(folder.path().join("t.csv"), rows).unwrap();
+    let names = format!("{},b", "a".repeat(10_000));
+    let arguments = ["align", "t.csv", "--id", "id", "--names", &names, "-o", "out"];
+    let output = run(folder.path(), &[&arguments[..], &["--memory", "10MB"]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", shown(&output));
+    assert!(shown(&output).contains("the tables of 1,000 moves"), "{}", shown(&output));
+    assert!(!folder.path().join("out").exists());
+    let output = run(folder.path(), &[&arguments[..], &["--memory", "100MB"]].concat());
+    assert!(output.status.success(), "{}", shown(&output));
+    assert_eq!(lines(&folder.path().join("out/moves.csv")).len(), 1 + 1_000);
+}

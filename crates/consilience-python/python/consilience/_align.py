@@ -54,7 +54,7 @@ class AlignResult:
         places, moves, told = found
         rest = json.loads(told)
         self.times_, self.objects_, self.share_ = times, objects, share
-        numbers = all(text.isdigit() for text in rest["ids"])
+        numbers = all(map(_is_number, rest["ids"]))
         self.ids_: list[Any] = [int(text) for text in rest["ids"]] if numbers else rest["ids"]
         empty = -1 if numbers else None
         ids = np.array([*self.ids_, empty], dtype=np.int64 if numbers else object)
@@ -65,34 +65,38 @@ class AlignResult:
             return text if text is None or not numbers else int(text)
 
         def column(rows: list[dict[str, Any]], key: str) -> np.ndarray[Any, Any]:
-            return np.array([row[key] for row in rows])
+            return np.array([row[key] for row in rows], dtype=np.int64)
 
         def clusters(texts: list[str | None]) -> np.ndarray[Any, Any]:
             values = [cluster(text) for text in texts]
             whole = numbers and None not in values
             return np.array(values, dtype=np.int64 if whole else object)
 
+        def time(rows: list[dict[str, Any]], key: str) -> np.ndarray[Any, Any]:
+            values: np.ndarray[Any, Any] = named[column(rows, key)]
+            return values
+
         events, at, flows = rest["events"], rest["clusters"], rest["flows"]
         self.events_: Table = {
-            "time": named[[row["time"] for row in events]] if events else named[:0],
+            "time": time(events, "time"),
             "event": np.array([row["event"] for row in events], dtype=object),
             "cluster": clusters([row["cluster"] for row in events]),
             "other": clusters([row["other"] for row in events]),
-            "objects": np.array([row["objects"] for row in events], dtype=np.int64),
+            "objects": column(events, "objects"),
             "share": np.array([row["share"] for row in events], dtype=float),
         }
         self.clusters_: Table = {
-            "time": named[[row["time"] for row in at]],
+            "time": time(at, "time"),
             "cluster": clusters([row["cluster"] for row in at]),
             "label": np.array([row["label"] for row in at], dtype=object),
             **{key: column(at, key) for key in ("objects", "stayed", "moved_in", "new")},
         }
         self.flows_: Table = {
-            "from_time": named[[row["from_time"] for row in flows]] if flows else named[:0],
-            "to_time": named[[row["to_time"] for row in flows]] if flows else named[:0],
-            "from_cluster": ids[[row["from"] for row in flows]] if flows else ids[:0],
-            "to_cluster": ids[[row["to"] for row in flows]] if flows else ids[:0],
-            "objects": np.array([row["objects"] for row in flows], dtype=np.int64),
+            "from_time": time(flows, "from_time"),
+            "to_time": time(flows, "to_time"),
+            "from_cluster": ids[column(flows, "from")],
+            "to_cluster": ids[column(flows, "to")],
+            "objects": column(flows, "objects"),
         }
         who, from_time, to_time, origin, target = moves
         names = None if objects is None else np.array([*objects, None], dtype=object)[:-1]
@@ -170,6 +174,22 @@ def align(
     >>> result.moves_["object"]
     array([2, 3])
     """
+    items = _times(labels, names)
+    columns, objects = _together(items)
+    members = builder(columns, missing).finish()
+    if not members.is_hard:
+        raise TypeError("labels must be one label per object: memberships cannot be followed")
+    found = _native.align(members, float(share), circumstances(n_jobs=n_jobs))
+    return AlignResult(list(items), objects, found, float(share))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a label is a whole number as Python writes it, so that no two labels are one number."""
+    return text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text
+
+
+def _times(labels: Any, names: Sequence[str] | None) -> dict[str, Any]:
+    """The clusterings of all times, by the names of these."""
     if hasattr(labels, "columns") and hasattr(labels, "index"):
         items = {str(name): labels[name] for name in labels.columns}
     elif isinstance(labels, Mapping):
@@ -184,12 +204,7 @@ def align(
         items = dict(zip(map(str, names), items.values(), strict=True))
     if len(items) < 2:
         raise ValueError(f"labels must hold the clusterings of two times or more, got {len(items)}")
-    columns, objects = _together(items)
-    members = builder(columns, missing).finish()
-    if not members.is_hard:
-        raise TypeError("labels must be one label per object: memberships cannot be followed")
-    found = _native.align(members, float(share), circumstances(n_jobs=n_jobs))
-    return AlignResult(list(items), objects, found, float(share))
+    return items
 
 
 def _together(items: dict[str, Any]) -> tuple[dict[str, Any], list[Any] | None]:
@@ -222,8 +237,8 @@ def _named(item: Any) -> tuple[Any, Any]:
     """The names of the objects of one clustering, if it has any, and their labels."""
     if isinstance(item, Mapping):
         return list(item), list(item.values())
-    if hasattr(item, "labels_") and hasattr(item, "ids_"):
-        return item.ids_, np.asarray(item.labels_)
+    if hasattr(item, "labels_"):
+        return getattr(item, "ids_", None), np.asarray(item.labels_)
     if hasattr(item, "index") and hasattr(item, "reindex"):
         counts = type(item.index).__name__ == "RangeIndex" and (item.index.start, item.index.step) == (0, 1)
         return (None if counts else list(item.index)), item

@@ -35,13 +35,15 @@ pub(super) struct Alluvial {
 impl Alluvial {
     /// Draws it this wide; how tall it is.
     pub(super) fn draw(&self, picture: &mut Picture, width: f64) -> f64 {
-        let (gap, bar, top) = (5.0, 9.0, 16.0);
+        let (bar, top) = (9.0, 16.0);
         let last = self.times.len() - 1;
-        let most = self.strata.iter().map(Vec::len).max().unwrap_or(1);
+        let most = self.strata.iter().map(Vec::len).max().unwrap_or(1).max(1);
         let height = (most as f64 * 17.0).clamp(190.0, 560.0);
+        // Gaps take half of the height at most, however many clusters there are.
+        let gap = (height / 2.0 / most as f64).min(5.0);
         let total = |strata: &Vec<Stratum>| strata.iter().map(|s| s.size).sum::<f64>();
         let largest = self.strata.iter().map(total).fold(1e-300, f64::max);
-        let scale = (height - gap * (most - 1) as f64).max(height / 2.0) / largest;
+        let scale = (height - gap * (most - 1) as f64) / largest;
         let longest = |time: usize| {
             self.strata[time].iter().map(|s| WORD.width(&s.name)).fold(0.0, f64::max).min(96.0)
         };

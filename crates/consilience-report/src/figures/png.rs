@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use consilience::words::count;
+use consilience::{Result, Run};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use tiny_skia::{
@@ -18,20 +20,31 @@ const MOST: f64 = 20_000.0;
 impl Picture {
     /// The picture as the bytes of a PNG file, with this many pixels to the inch; fewer if one side
     /// would have more than 20,000.
-    #[must_use]
-    pub fn png(&self, dpi: f64) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// If memory does not suffice for the pixels, or if the run is cancelled.
+    pub fn png(&self, dpi: f64, run: &Run) -> Result<Vec<u8>> {
         let longer = self.width.max(self.height).max(1.0);
         let scale = (dpi / 72.0).clamp(1.0 / 72.0, MOST / longer);
         let side = |length: f64| ((length * scale).ceil() as u32).max(1);
         let (w, h) = (side(self.width), side(self.height));
+        // The page with its opacity, its colours, its rows, and these compressed.
+        run.ask_memory(
+            &format!("a figure of {} × {} pixels", count(w as usize), count(h as usize)),
+            (4 + 3 + 3 + 3) * u64::from(w) * u64::from(h),
+            "draw it with fewer dots per inch, or as SVG or PDF",
+        )?;
         let mut page = Pixmap::new(w, h).expect("neither side is zero or too long");
         page.fill(tiny_skia::Color::WHITE);
         for item in &self.items {
+            run.check()?;
             draw(item, scale as f32, &mut page);
         }
         let pixels: Vec<Colour> =
             page.pixels().iter().map(|p| Colour([p.red(), p.green(), p.blue()])).collect();
-        encoded(w as usize, h as usize, &pixels)
+        drop(page);
+        Ok(encoded(w as usize, h as usize, &pixels))
     }
 }
 
@@ -199,11 +212,21 @@ mod tests {
     fn a_page_has_the_size_that_was_asked_for() {
         let mut picture = Picture { width: 72.0, height: 36.0, ..Picture::default() };
         picture.text([5.0, 20.0], "text", WORD);
-        let png = picture.png(100.0);
+        let run = Run::new(0);
+        let png = picture.png(100.0, &run).unwrap();
         assert_eq!(&png[16..24], &[0, 0, 0, 100, 0, 0, 0, 50]);
-        let without = Picture { items: Vec::new(), ..picture.clone() }.png(100.0);
+        let without = Picture { items: Vec::new(), ..picture.clone() }.png(100.0, &run).unwrap();
         assert!(png.len() > without.len() + 100, "letters come out");
-        assert_eq!(picture.png(100.0), png);
+        assert_eq!(picture.png(100.0, &run).unwrap(), png);
+    }
+
+    #[test]
+    fn memory_is_asked_for_the_pixels() {
+        let picture = Picture { width: 72.0, height: 72.0, ..Picture::default() };
+        let run = Run::new(0).memory(1 << 20);
+        assert!(picture.png(100.0, &run).is_ok());
+        let told = picture.png(1000.0, &run).unwrap_err().to_string();
+        assert!(told.contains("1,000 × 1,000 pixels") && told.contains("fewer dots"), "{told}");
     }
 
     #[test]

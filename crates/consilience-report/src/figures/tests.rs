@@ -7,7 +7,7 @@ use consilience::ensemble::{Ensemble, HardMember};
 use consilience::pipeline::{Clusters, Input, Methods, Record, Request, SHARE, Timeline};
 
 use super::font::width_of;
-use super::picture::Anchor;
+use super::picture::{Anchor, Segment};
 use super::*;
 use crate::Subject;
 
@@ -161,6 +161,35 @@ fn a_sequence_flows_in_bands_of_the_right_height() {
             |item| matches!(item, Item::Path { fill: Some((_, opacity)), .. } if *opacity == 0.45),
         );
         assert_eq!(bands.count(), next);
+    }
+}
+
+#[test]
+fn a_sequence_of_many_clusters_or_none_stays_on_the_page() {
+    let many = |step: usize| (0..400).map(move |i| Some((i * step % 100) as i64));
+    let none = || (0..400).map(|_| None);
+    let named = |name: &str, labels: Vec<Option<i64>>| HardMember::from_integers(name, labels);
+    for times in [
+        [named("a", many(1).collect()), named("b", many(3).collect())],
+        [named("a", none().collect()), named("b", many(1).collect())],
+        [named("a", none().collect()), named("b", none().collect())],
+    ] {
+        let found = Timeline::new(&times, SHARE, &Run::new(0)).unwrap();
+        for width in [3.5 * 72.0, 504.0] {
+            let drawn = timeline(&found, &Frame { width, caption: false, ..Frame::default() });
+            assert_legible("timeline", &drawn);
+            let tall = drawn.picture.height;
+            for item in &drawn.picture.items {
+                let Item::Path { segments, .. } = item else { continue };
+                let inside = segments.iter().all(|segment| match *segment {
+                    Segment::Move(_, y) | Segment::Line(_, y) | Segment::Curve(_, _, [_, y]) => {
+                        y <= tall
+                    }
+                    Segment::Close => true,
+                });
+                assert!(inside, "{} below {tall}: {segments:?}", found.ids.len());
+            }
+        }
     }
 }
 

@@ -26,6 +26,7 @@ use crate::ensemble::{Contingency, HardMember};
 use crate::error::{Error, Result};
 use crate::linalg::max_assignment;
 use crate::run::Run;
+use crate::words::counted;
 
 /// The share of objects that makes one cluster the continuation, a part or the remains of another.
 pub const SHARE: f64 = 0.5;
@@ -145,8 +146,8 @@ impl Timeline {
     ///
     /// # Errors
     ///
-    /// If there are fewer than two clusterings, if they are of different numbers of objects, if
-    /// `share` is not in (0, 1], or if the run is cancelled.
+    /// If there are fewer than two clusterings, if they are of no or different numbers of objects, if
+    /// `share` is not in (0, 1], if memory does not suffice, or if the run is cancelled.
     ///
     /// ```
     /// use consilience::Run;
@@ -167,6 +168,24 @@ impl Timeline {
             return Err(Error::parameter("share", "above 0 and at most 1", share));
         }
         let n = times[0].labels().len();
+        if n == 0 {
+            return Err(Error::Empty {
+                what: format!("member `{}`", times[0].name()),
+                hint: "a clustering needs at least one object".to_owned(),
+            });
+        }
+        let by_name = |at: &HardMember| format!("member `{}`", at.name());
+        for at in times {
+            Error::unless_length(by_name(at), at.labels().len(), by_name(&times[0]), n)?;
+        }
+        // The labels of all times; for one of them those at work, the last and when they were seen.
+        let labels = n * (times.len() + 3);
+        let bytes = size_of::<Option<u32>>() * labels + size_of::<usize>() * n;
+        run.ask_memory(
+            &format!("following {}", counted(n, "object")),
+            bytes as u64,
+            "take fewer clusterings, or objects",
+        )?;
         let numbers = whole_numbers(times);
         let mut known = Known { last: vec![None; n], seen: vec![0; n], ids: Vec::new() };
         let mut found = Timeline {
@@ -181,10 +200,16 @@ impl Timeline {
         let mut names = Names { numbers, used: BTreeSet::new(), free: 0 };
         for (time, at) in times.iter().enumerate() {
             run.check()?;
-            found.add(time, at, &mut known, &mut names)?;
+            found.add(time, at, &mut known, &mut names, run)?;
         }
         found.ids = known.ids.into_iter().map(|id| id.name).collect();
         Ok(found)
+    }
+
+    /// How many [`steps`](Self::steps) there are.
+    #[must_use]
+    pub fn moves(&self) -> usize {
+        self.clusters.iter().map(|cluster| cluster.moved_in).sum()
     }
 
     /// The objects that changed their cluster, by object and time.
@@ -207,8 +232,10 @@ impl Timeline {
         at: &HardMember,
         known: &mut Known,
         names: &mut Names,
+        run: &Run,
     ) -> Result<()> {
         let (order, labels) = by_size(at);
+        run.check()?;
         let (k, before) = (order.len(), known.ids.len());
         let table = Contingency::of_labels(&labels, &known.last, None)?;
         let mut size = vec![0_usize; k];
@@ -223,12 +250,14 @@ impl Timeline {
             both >= self.share * of_new[new] || both >= self.share * of_old[old]
         };
         let eligible = cells.iter().copied().filter(enough);
+        run.check()?;
         let continues = max_assignment(k, before, eligible);
 
         // Identifiers, and what happened to clusters that are there now.
         let mut id_of = vec![0_u32; k];
         let mut here = vec![false; before];
         for (new, old) in continues.iter().enumerate() {
+            run.check()?;
             let label = &at.clusters()[order[new]];
             if let Some(old) = *old {
                 (id_of[new], here[old]) = (old as u32, true);
@@ -269,6 +298,7 @@ impl Timeline {
             previous.iter().flatten().for_each(|&c| was[c as usize] += 1);
             let went = Contingency::of_labels(previous, &labels, None)?;
             for old in (0..before).filter(|&old| was[old] > 0 && !here[old]) {
+                run.check()?;
                 let into = went.cells().iter().filter(|cell| cell.row as usize == old);
                 let into =
                     into.max_by(|a, b| a.weight.total_cmp(&b.weight).then(b.column.cmp(&a.column)));
@@ -290,7 +320,11 @@ impl Timeline {
             labels.iter().map(|label| label.map(|c| id_of[c as usize])).collect();
         let mut passages = BTreeMap::<(usize, u32, u32), usize>::new();
         let mut came = vec![(0, 0, 0); known.ids.len()];
-        for ((now, last), seen) in labels.iter().zip(&mut known.last).zip(&mut known.seen) {
+        let before = known.last.iter_mut().zip(&mut known.seen);
+        for (object, (now, (last, seen))) in labels.iter().zip(before).enumerate() {
+            if object.is_multiple_of(1 << 16) {
+                run.check()?;
+            }
             let Some(now) = *now else { continue };
             let (stayed, moved, new) = &mut came[now as usize];
             match *last {
@@ -501,9 +535,26 @@ mod tests {
         let run = Run::new(0);
         assert!(Timeline::new(&[at("a", "xx")], SHARE, &run).is_err());
         assert!(Timeline::new(&[at("a", "xx"), at("b", "xxx")], SHARE, &run).is_err());
+        assert!(Timeline::new(&[at("a", ""), at("b", "")], SHARE, &run).is_err());
         for share in [0.0, -1.0, 1.5, f64::NAN] {
             assert!(Timeline::new(&[at("a", "x"), at("b", "x")], share, &run).is_err());
         }
+    }
+
+    #[test]
+    fn memory_is_asked_for_all_times() {
+        let times = vec![at("t", &"ab".repeat(500)); 20];
+        let refused = Timeline::new(&times, SHARE, &Run::new(0).memory(150_000)).unwrap_err();
+        assert!(matches!(refused, Error::Memory { .. }), "{refused}");
+        assert!(Timeline::new(&times, SHARE, &Run::new(0).memory(250_000)).is_ok());
+    }
+
+    #[test]
+    fn nobody_may_have_a_label() {
+        let found = followed(&["...", "...", "aa."]);
+        assert_eq!((found.ids.len(), found.clusters.len(), found.moves()), (1, 1, 0));
+        let found = followed(&["...", "..."]);
+        assert!(found.ids.is_empty() && found.events.is_empty() && found.passages.is_empty());
     }
 
     fn labels(n: usize) -> impl Strategy<Value = Vec<Option<i64>>> {
@@ -542,6 +593,7 @@ mod tests {
             let steps = found.steps().count();
             let moved: usize = found.clusters.iter().map(|c| c.moved_in).sum();
             prop_assert_eq!(steps, moved);
+            prop_assert_eq!(steps, found.moves());
             let passed = found.passages.iter().filter(|p| p.from != p.to).map(|p| p.objects);
             prop_assert_eq!(steps, passed.sum::<usize>());
             let n = all[0].len();

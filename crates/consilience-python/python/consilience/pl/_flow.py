@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from consilience._align import AlignResult, align
+from consilience._align import AlignResult, _times, _together, _values, align
 from consilience.pl._style import axes, colour
 
 if TYPE_CHECKING:
@@ -55,18 +53,16 @@ def flow(
     """
     if isinstance(first, AlignResult):
         found = first
+        times, labels = found.times_, found.labels_
     else:
-        if second is not None:
-            both = [getattr(labels, "labels_", labels) for labels in (first, second)]
-            sequence: Any = dict(zip(names or ("first", "second"), both, strict=True))
-        else:
-            sequence = first
-        found = align(sequence, names=None if second is not None else names)
-    times, labels = found.times_, found.labels_
-    if not aligned and not isinstance(first, AlignResult):
-        own = sequence.values() if isinstance(sequence, dict) else sequence
-        labels = [np.asarray(getattr(at, "labels_", at), dtype=object) for at in own]
-        labels = [np.array([None if x is None or x != x or x == -1 else x for x in at], dtype=object) for at in labels]
+        pair = second is not None
+        items = _times([first, second] if pair else first, names or (("first", "second") if pair else None))
+        # Also if the labels stay as they are: what cannot be followed is refused.
+        found = align(items)
+        times, labels = found.times_, found.labels_
+        if not aligned:
+            columns, _ = _together(items)
+            labels = [_values(column) for column in columns.values()]
     gone = (None, -1)
     order: dict[Any, int] = {}
     counts = []
