@@ -115,10 +115,9 @@ fn fitted(given: &Given, width: usize, rows: &[Arc<KnownRows>], run: &Run) -> Ou
         Ok(centres)
     };
     Ok(match given.text("kind")?.as_str() {
-        "centres" => Fitted::Centres {
-            centres: fits("centres", width)?,
-            fuzzifier: given.numbers("fuzzifier")?[0],
-        },
+        "centres" => {
+            Fitted::Centres { centres: fits("centres", width)?, fuzzifier: fuzzifier(given)? }
+        }
         "embedded" => {
             let (chosen, coordinates) = (fits("rows", width)?, given.matrix("coordinates")?);
             if chosen.nrows() != coordinates.nrows() || coordinates.ncols() == 0 {
@@ -129,7 +128,7 @@ fn fitted(given: &Given, width: usize, rows: &[Arc<KnownRows>], run: &Run) -> Ou
             let sigma = given.some_numbers("sigma")?.and_then(|sigma| sigma.first().copied());
             let embedding = USpecEmbedding::new(chosen, sigma, coordinates);
             let centres = fits("centres", embedding.width())?;
-            Fitted::Embedded { embedding, centres, fuzzifier: given.numbers("fuzzifier")?[0] }
+            Fitted::Embedded { embedding, centres, fuzzifier: fuzzifier(given)? }
         }
         "mixture" => {
             let kinds = [Covariance::Full, Covariance::Tied, Covariance::Diagonal];
@@ -154,6 +153,10 @@ fn fitted(given: &Given, width: usize, rows: &[Arc<KnownRows>], run: &Run) -> Ou
         }
         other => return Err(damaged(other)),
     })
+}
+
+fn fuzzifier(given: &Given) -> Outcome<f64> {
+    given.numbers("fuzzifier")?.first().copied().ok_or_else(|| damaged("no fuzzifier"))
 }
 
 /// A model that was changed since it was made.

@@ -24,8 +24,8 @@
 #' choose_k(blobs$features, from = "features")
 #' choose_k(generate(blobs$features), 2:8)
 #' @export
-choose_k <- function(x, k = NULL, from = c("clusterings", "features"), seed = 0, missing = NULL,
-                     weights = NULL, threads = NULL, progress = FALSE, memory = NULL) {
+choose_k <- function(x, k = NULL, from = c("clusterings", "features"), seed = 0,
+                     missing = c(noise = -1), weights = NULL, threads = NULL, progress = FALSE, memory = NULL) {
   from <- match.arg(from)
   around <- circumstances(seed, threads, memory, progress)
   span <- span_of(k, "k")

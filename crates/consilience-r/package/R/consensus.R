@@ -19,11 +19,14 @@
 #'   consensus is that of the others, and it gets the cluster that `predict()` gives it.
 #' @param clustering_weights How many times each clustering counts, whole numbers >= 0, in order or
 #'   by name; 0 leaves it out.
-#' @param missing Labels that mean "no label", besides `NA` and the empty text.
+#' @param missing Labels that mean "no label", besides `NA` and the empty text. By default -1 does in a
+#'   clustering whose labels are all whole numbers, with a warning; `missing = -1` says so without one, and
+#'   with `missing = NULL` -1 is a cluster. See [ensemble()].
 #' @param init A clustering of the objects from which an iterative method starts.
 #' @param edges The edges of a network of the objects: a matrix or data frame with two columns, the numbers or
-#'   names of the objects at their ends, and a third for weights if there are any; or an igraph graph. Method
-#'   `"auto"` is then `"edge-cut"`: communities that the clusterings agree on, each of them connected.
+#'   names of the objects at their ends, and a third for weights if there are any; or an igraph graph, whose
+#'   vertices are matched by name if both they and the objects have names, and otherwise are the objects in
+#'   their order. Method `"auto"` is then `"edge-cut"`: communities that the clusterings agree on, each of them connected.
 #' @param threads The number of threads; `NULL` means all cores, or `getOption("consilience.threads")`.
 #' @param progress Whether to tell of progress by messages.
 #' @param memory The memory ceiling in bytes; by default most of what the machine has.
@@ -60,7 +63,7 @@
 #' consensus(labels, k = 2, method = "scec", restarts = 3)$membership
 #' @export
 consensus <- function(labels, k = "auto", method = "auto", seed = 0, ..., weights = NULL,
-                      clustering_weights = NULL, missing = NULL, init = NULL, edges = NULL,
+                      clustering_weights = NULL, missing = c(noise = -1), init = NULL, edges = NULL,
                       threads = NULL, progress = FALSE, memory = NULL) {
   asked <- request(method, k, list(...), network = !is.null(edges))
   around <- circumstances(seed, threads, memory, progress)
@@ -69,18 +72,22 @@ consensus <- function(labels, k = "auto", method = "auto", seed = 0, ..., weight
   combined(
     given, asked, around,
     weights = weights, clustering_weights = clustering_weights,
-    init = if (!is.null(init)) list(encode(init, "init", missing)),
+    init = if (!is.null(init)) list(start_of(init, missing)),
     network = if (!is.null(edges)) network_of(edges, given)
   )
+}
+
+# The clustering to start from.
+start_of <- function(init, missing) {
+  start <- encode(init, "init", missing)
+  start[names(start) != "noise"]
 }
 
 # The ends of edges by number, and their weights.
 network_of <- function(edges, given) {
   if (inherits(edges, "igraph")) {
     if (!requireNamespace("igraph", quietly = TRUE)) raise("`edges` is an igraph graph, but igraph is not installed")
-    weights <- igraph::edge_attr(edges, "weight")
-    ends <- igraph::as_edgelist(edges, names = FALSE)
-    edges <- if (is.null(weights)) ends else cbind(ends, weights)
+    edges <- edges_of(edges, given)
   }
   if (!(is.matrix(edges) || is.data.frame(edges)) || !ncol(edges) %in% 2:3 || !nrow(edges)) {
     raise("`edges` must be a matrix or data frame of two columns, one row per edge, and perhaps a third for weights")
@@ -104,6 +111,33 @@ network_of <- function(edges, given) {
     ends = matrix(ends, nrow(edges), 2L),
     weights = if (ncol(edges) == 3L) as.double(edges[, 3L])
   )
+}
+
+# The edges of an igraph graph, by numbers of objects.
+edges_of <- function(graph, given) {
+  weights <- igraph::edge_attr(graph, "weight")
+  ends <- igraph::as_edgelist(graph, names = FALSE)
+  names <- igraph::vertex_attr(graph, "name")
+  if (!is.null(names) && !is.null(given$objects)) {
+    twice <- c(names[duplicated(names)], given$objects[duplicated(given$objects)])
+    if (length(twice)) {
+      raise(sprintf("`edges`: more than one vertex or object is called `%s`: they cannot be matched", twice[1L]))
+    }
+    at <- match(names, given$objects)
+    if (anyNA(at)) {
+      raise(sprintf(
+        "`edges`: there is no object `%s`, as a vertex is called; the objects are %s",
+        names[is.na(at)][1L], listed(given$objects)
+      ))
+    }
+    ends[] <- at[ends]
+  } else if (igraph::vcount(graph) != n_objects(given)) {
+    raise(sprintf(
+      "`edges` has %.0f vertices, but there are %s: name both, or give a graph of the objects in their order",
+      igraph::vcount(graph), counted(n_objects(given), "object")
+    ))
+  }
+  if (is.null(weights)) ends else cbind(ends, weights)
 }
 
 # Warns of what looks as if something else was meant.

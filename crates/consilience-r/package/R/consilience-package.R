@@ -25,7 +25,7 @@
 #' cannot be used), `consilience_error_memory` (the memory ceiling would be passed; nothing was
 #' allocated), `consilience_error_numerical` and `consilience_error_internal`. Warnings have class
 #' `consilience_warning`, and `consilience_warning_convergence` if a method was stopped before it
-#' settled. With `progress = TRUE` progress is told by messages of class `consilience_progress`.
+#' settled, or `consilience_warning_noise` if -1 was read as "no label" without being told so. With `progress = TRUE` progress is told by messages of class `consilience_progress`.
 #'
 #' @section Options:
 #' `options(consilience.threads = 2)` sets the number of threads that is used where `threads` is not

@@ -9,8 +9,15 @@
 #'     (one row per object, one column per cluster, rows that sum to 1), or what `kmeans()`,
 #'     `cluster::pam()` or `mclust::Mclust()` return;
 #'   - an ensemble of package clue (`cl_ensemble`), its partitions hard or soft.
+#'
+#'   Where all items of a list have names (row names of memberships), they are names of the objects:
+#'   they are matched, in the order of the first item, and all items must have the same ones. Otherwise
+#'   the order counts.
 #' @param missing Labels that mean "no label", besides `NA` and the empty text: `missing = 0` for the
-#'   noise of `dbscan::dbscan()`, for instance.
+#'   noise of `dbscan::dbscan()`, for instance. By default -1 does in a clustering whose labels are all
+#'   whole numbers, as on the command line and in Python; a warning of class `consilience_warning_noise`
+#'   tells where. `missing = -1` says the same of all clusterings without the warning, and with
+#'   `missing = NULL` -1 is a cluster.
 #' @param ... Not used.
 #' @return An object of class `consilience_ensemble`: a list with `members` (each with its name, the
 #'   names of its clusters, and codes or memberships) and `objects`, the names of the objects or
@@ -20,11 +27,11 @@
 #' soft <- matrix(c(0.9, 0.8, 0.1, 0.1, 0.2, 0.9), ncol = 2)
 #' ensemble(list(hard = c(1, 1, 2), soft = soft))
 #' @export
-ensemble <- function(x, missing = NULL, ...) UseMethod("ensemble")
+ensemble <- function(x, missing = c(noise = -1), ...) UseMethod("ensemble")
 
 #' @rdname ensemble
 #' @export
-ensemble.default <- function(x, missing = NULL, ...) {
+ensemble.default <- function(x, missing = c(noise = -1), ...) {
   if (inherits(x, "Matrix")) return(ensemble(as.matrix(x), missing))
   if (is.atomic(x) && is.null(dim(x))) {
     raise(paste(
@@ -39,11 +46,11 @@ ensemble.default <- function(x, missing = NULL, ...) {
 
 #' @rdname ensemble
 #' @export
-ensemble.consilience_ensemble <- function(x, missing = NULL, ...) x
+ensemble.consilience_ensemble <- function(x, missing = c(noise = -1), ...) x
 
 #' @rdname ensemble
 #' @export
-ensemble.matrix <- function(x, missing = NULL, ...) {
+ensemble.matrix <- function(x, missing = c(noise = -1), ...) {
   if (is.list(x)) raise("`labels` is a matrix of lists: labels must be numbers or texts")
   columns <- lapply(seq_len(ncol(x)), function(j) x[, j])
   new_ensemble(columns, member_names(colnames(x), ncol(x)), rownames(x), missing)
@@ -51,26 +58,63 @@ ensemble.matrix <- function(x, missing = NULL, ...) {
 
 #' @rdname ensemble
 #' @export
-ensemble.data.frame <- function(x, missing = NULL, ...) {
+ensemble.data.frame <- function(x, missing = c(noise = -1), ...) {
   names <- if (is.character(attr(x, "row.names"))) row.names(x)
   new_ensemble(unclass(x), member_names(names(x), length(x)), names, missing)
 }
 
 #' @rdname ensemble
 #' @export
-ensemble.list <- function(x, missing = NULL, ...) {
-  clusterings <- lapply(x, labels_in)
-  names <- NULL
-  for (clustering in clusterings) {
-    names <- if (is.matrix(clustering)) rownames(clustering) else names(clustering)
-    if (!is.null(names)) break
+ensemble.list <- function(x, missing = c(noise = -1), ...) {
+  members <- member_names(names(x), length(x))
+  aligned <- align(lapply(x, labels_in), members)
+  new_ensemble(aligned$clusterings, members, aligned$objects, missing)
+}
+
+# Clusterings with their objects in the order of the first, by name where all have names.
+align <- function(clusterings, members) {
+  names <- lapply(clusterings, function(x) if (is.matrix(x)) rownames(x) else names(x))
+  named <- which(!vapply(names, is.null, NA))
+  if (!length(named)) return(list(clusterings = clusterings))
+  first <- named[1L]
+  objects <- names[[first]]
+  for (i in named) {
+    if (identical(names[[i]], objects)) next
+    between <- sprintf("clusterings `%s` and `%s`", members[first], members[i])
+    hint <- "; unname() them if the order is the same"
+    unnamed <- setdiff(seq_along(clusterings), named)
+    if (length(unnamed)) {
+      raise(sprintf(
+        "%s name objects in different ways, and `%s` names none: name the objects in all%s",
+        between, members[unnamed[1L]], hint
+      ))
+    }
+    both <- list(objects, names[[i]])
+    if (any(vapply(both, function(names) anyDuplicated(names) > 0L || anyNA(names), NA))) {
+      raise(sprintf("%s name some objects twice or not at all, so they cannot be matched%s", between, hint))
+    }
+    for (at in 1:2) {
+      lacking <- setdiff(both[[at]], both[[3L - at]])
+      if (length(lacking)) {
+        raise(sprintf(
+          "%s are of different objects: only `%s` has `%s`; give all objects to all, NA where there is no label%s",
+          between, members[c(first, i)[at]], lacking[1L], hint
+        ))
+      }
+    }
+    order <- match(objects, names[[i]])
+    clusterings[[i]] <- if (is.matrix(clusterings[[i]])) {
+      clusterings[[i]][order, , drop = FALSE]
+    } else {
+      clusterings[[i]][order]
+    }
   }
-  new_ensemble(clusterings, member_names(names(x), length(x)), names, missing)
+  list(clusterings = clusterings, objects = objects)
 }
 
 #' @rdname ensemble
 #' @export
-ensemble.cl_ensemble <- function(x, missing = NULL, ...) {
+ensemble.cl_ensemble <- function(x, missing = c(noise = -1), ...) {
   if (!requireNamespace("clue", quietly = TRUE)) {
     raise("`labels` is an ensemble of package clue, which is not installed: install.packages(\"clue\")")
   }
@@ -116,6 +160,17 @@ new_ensemble <- function(clusterings, names, objects, missing) {
     ))
   }
   if (sizes[1L] == 0) raise("`labels` has no objects: give at least one row")
+  noisy <- vapply(members, function(member) isTRUE(member$noise), NA)
+  if (any(noisy)) {
+    warn(sprintf(
+      paste(
+        "-1 is read as \"no label\" in %s: give missing = -1 if that is right,",
+        "missing = NULL if it is a cluster"
+      ),
+      listed(names[noisy])
+    ), "noise")
+    members <- lapply(members, function(member) member[names(member) != "noise"])
+  }
   structure(
     list(members = unname(members), objects = if (!is.null(objects)) as.character(objects)),
     class = "consilience_ensemble"
@@ -158,10 +213,16 @@ encode <- function(x, name, missing) {
     codes <- match(x, found)
     texts <- if (is.numeric(found)) sprintf("%.0f", found) else as.character(found)
   }
-  gone <- !nzchar(texts) | texts %in% as_labels(missing)
+  # What is called noise is so among whole numbers only.
+  noise <- as_labels(missing[names(missing) == "noise"])
+  gone <- is.na(texts) | !nzchar(texts) | texts %in% setdiff(as_labels(missing), noise)
   codes[codes %in% which(gone)] <- NA
   first <- unique(codes[!is.na(codes)])
-  list(name = name, clusters = texts[first], codes = match(codes, first))
+  if (!any(texts[first] %in% noise) || !all(grepl("^[-+]?[0-9]+$", texts[first]))) {
+    return(list(name = name, clusters = texts[first], codes = match(codes, first)))
+  }
+  first <- first[!texts[first] %in% noise]
+  list(name = name, clusters = texts[first], codes = match(codes, first), noise = TRUE)
 }
 
 encode_soft <- function(x, name) {

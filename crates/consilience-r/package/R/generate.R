@@ -107,7 +107,7 @@ features_of <- function(x, name = "x") {
   }
   if (!nrow(x) || !ncol(x)) raise(sprintf("`%s` is empty: give at least one row and column", name))
   columns <- colnames(x)
-  if (is.null(columns)) columns <- paste("feature", seq_len(ncol(x)))
+  if (is.null(columns)) columns <- feature_names(ncol(x))
   wrong <- which(!is.finite(x), arr.ind = TRUE)
   if (nrow(wrong)) {
     raise(sprintf(
@@ -120,6 +120,9 @@ features_of <- function(x, name = "x") {
     values = matrix(as.double(x), nrow(x), ncol(x)), names = columns, objects = rownames(x)
   )
 }
+
+# The names of columns that have none.
+feature_names <- function(number) paste("feature", seq_len(number))
 
 # Warns where distances are decided by columns that vary far more than others.
 warn_of_scales <- function(features) {

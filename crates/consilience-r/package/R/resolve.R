@@ -31,8 +31,8 @@
 #' predict(found)
 #' predict(found, level = 0.1)
 #' @export
-resolve <- function(labels, levels, level = NULL, seed = 0, weights = NULL, missing = NULL, threads = NULL,
-                    progress = FALSE, memory = NULL) {
+resolve <- function(labels, levels, level = NULL, seed = 0, weights = NULL, missing = c(noise = -1),
+                    threads = NULL, progress = FALSE, memory = NULL) {
   around <- circumstances(seed, threads, memory, progress)
   given <- ensemble(labels, missing)
   if (!is.null(weights)) {

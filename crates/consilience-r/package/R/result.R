@@ -70,10 +70,11 @@ print.summary.consilience <- function(x, ...) {
 #' @param object A result of [consensus()] or [consensus_cluster()].
 #' @param newdata Nothing, for the objects of the consensus themselves. Otherwise new objects: for
 #'   [consensus()] their labels by the same clusterings, found by name if all have names and by order
-#'   otherwise; for [consensus_cluster()] their features.
+#'   otherwise; for [consensus_cluster()] their features, likewise found by name if both tables have
+#'   names of columns.
 #' @param type `"class"` for clusters; `"support"` for how much the clusterings support each cluster for
 #'   each object; `"all"` for a data frame of cluster, confidence and coverage.
-#' @param missing Labels that mean "no label", besides `NA` and the empty text.
+#' @param missing Labels that mean "no label", besides `NA`, the empty text and what did for the fit.
 #' @param threads The number of threads; `NULL` means all cores.
 #' @param ... Not used.
 #' @return A factor with `NA` where nothing is known of an object; for `"support"` a matrix with one row
@@ -129,9 +130,15 @@ predict.consilience <- function(object, newdata = NULL, type = c("class", "suppo
 new_members <- function(object, newdata, missing, around) {
   if (!is.null(object$models)) {
     features <- features_of(newdata, "newdata")
-    if (!is.null(colnames(newdata)) && !identical(features$names, object$features)) {
+    made_up <- identical(object$features, feature_names(length(object$features)))
+    if (!is.null(colnames(newdata)) && !made_up) {
       at <- match(object$features, features$names)
-      if (!anyNA(at)) features$values <- features$values[, at, drop = FALSE]
+      if (anyNA(at)) {
+        raise(sprintf(
+          "`newdata` has no column `%s`; it has %s", object$features[is.na(at)][1L], listed(features$names)
+        ))
+      }
+      if (!identical(features$names, object$features)) features$values <- features$values[, at, drop = FALSE]
     }
     if (ncol(features$values) != length(object$features)) {
       raise(sprintf(

@@ -12,7 +12,8 @@
 #'   clusters.
 #' @param labels A clustering.
 #' @param ensemble Clusterings as [ensemble()] takes them.
-#' @param missing Labels that mean "no label", besides `NA` and the empty text.
+#' @param missing Labels that mean "no label", besides `NA` and the empty text. -1 is a label like any
+#'   other here, as on the command line, unless `missing = -1`.
 #' @param weights Weights of the objects.
 #' @param threads The number of threads; `NULL` means all cores.
 #' @return `score()` gives a named vector, or for many clusterings a data frame with one row for each.

@@ -26,6 +26,8 @@ test_that("hard, soft and incomplete clusterings have the command line's labels"
   set.seed(11)
   incomplete[matrix(runif(70 * 7) < 0.15, 70)] <- NA
   incomplete[1, ] <- given$labels[1, ]
+  noise <- given$labels
+  noise[is.na(incomplete)] <- -1
   soft <- noisy_soft(50, 5)
   names(soft) <- paste0("s", seq_along(soft))
   columns <- do.call(cbind, Map(function(memberships, name) {
@@ -35,6 +37,7 @@ test_that("hard, soft and incomplete clusterings have the command line's labels"
   tables <- list(
     hard = list(labels = given$labels, table = given$labels),
     missing = list(labels = incomplete, table = incomplete),
+    noise = list(labels = noise, table = noise),
     soft = list(labels = soft, table = as.data.frame(columns, optional = TRUE))
   )
   compared <- 0
@@ -50,7 +53,7 @@ test_that("hard, soft and incomplete clusterings have the command line's labels"
       }
     }
   }
-  expect_identical(compared, 3 * length(methods_compared) * 3)
+  expect_identical(compared, 4 * length(methods_compared) * 3)
 })
 
 test_that("features have the command line's labels", {

@@ -120,25 +120,49 @@ test_that("memory is asked for before it is allocated", {
   )
 })
 
-test_that("a network is given by numbers, by names or as a graph", {
-  # Ten groups of twelve, many edges inside, few between.
-  set.seed(1)
-  truth <- rep(1:10, each = 12)
+# Three communities of 40, and clusterings that each merge two of them or split one.
+communities <- function(seed) {
+  set.seed(seed)
+  truth <- rep(1:3, each = 40)
   pairs <- t(utils::combn(120, 2))
   same <- truth[pairs[, 1]] == truth[pairs[, 2]]
-  edges <- pairs[runif(nrow(pairs)) < ifelse(same, 0.4, 0.005), ]
-  labels <- replicate(20, ifelse(runif(120) < 0.1, sample(10, 120, replace = TRUE), truth))
-  # Whether there are communities is the method's business, and it may warn that there are none.
-  quiet <- function(...) suppressWarnings(consensus(...))
-  result <- quiet(labels, edges = edges)
-  expect_identical(result$method, "edge-cut")
+  labels <- replicate(20, {
+    one <- truth
+    of <- truth == sample(3, 1)
+    if (runif(1) < 0.5) one[of] <- one[of] %% 3 + 1 else one[of & runif(120) < 0.5] <- 4
+    one
+  })
+  list(truth = truth, labels = labels, edges = pairs[runif(nrow(pairs)) < ifelse(same, 0.3, 0.05), ])
+}
+
+test_that("communities are found through clusterings that merge and split them", {
+  for (seed in 1:3) {
+    given <- communities(seed)
+    expect_silent(result <- consensus(given$labels, edges = given$edges))
+    expect_identical(result$method, "edge-cut")
+    expect_equal(ari(result, given$truth), 1)
+  }
+})
+
+test_that("a network is given by numbers, by names or as a graph", {
+  given <- communities(1)
+  edges <- given$edges
+  expected <- predict(consensus(given$labels, edges = edges))
   names <- paste0("object", 1:120)
-  named <- as.data.frame(labels, row.names = names)
+  named <- as.data.frame(given$labels, row.names = names)
   by_name <- data.frame(from = names[edges[, 1]], to = names[edges[, 2]], weight = 1)
-  expect_identical(unname(predict(quiet(named, edges = by_name))), unname(predict(result)))
+  expect_identical(unname(predict(consensus(named, edges = by_name))), expected)
   skip_if_not_installed("igraph")
-  graph <- igraph::graph_from_edgelist(edges, directed = FALSE)
-  expect_identical(predict(quiet(labels, edges = graph)), predict(result))
+  graph <- igraph::make_graph(t(edges), 120, directed = FALSE)
+  expect_identical(predict(consensus(given$labels, edges = graph)), expected)
+  # Vertices in another order, told by their names.
+  by_name <- by_name[sample(nrow(by_name)), ]
+  turned <- igraph::graph_from_data_frame(by_name, directed = FALSE, vertices = sample(names))
+  expect_identical(unname(predict(consensus(named, edges = turned))), expected)
+  expect_refused(consensus(named[-7, ], edges = turned), "no object `object7`")
+  expect_refused(consensus(given$labels[-7, ], edges = turned), "120 vertices, but there are 119 objects")
+  expect_refused(consensus(given$labels[-7, ], edges = graph), "120 vertices, but there are 119 objects")
+  expect_refused(consensus(given$labels, edges = igraph::add_vertices(graph, 1)), "121 vertices")
 })
 
 test_that("networks that do not fit are refused", {

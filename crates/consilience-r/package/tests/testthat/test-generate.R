@@ -50,7 +50,8 @@ test_that("columns of new rows are found by name", {
   x <- as.data.frame(scale(iris[, 1:4]))
   fit <- consensus_cluster(x, k = 3, size = 8)
   expect_identical(predict(fit, x[1:9, 4:1]), predict(fit, x[1:9, ]))
-  expect_refused(predict(fit, x[, 1:3]), "3 columns, but the fit had 4")
+  expect_refused(predict(fit, x[, 1:3]), "no column `Petal.Width`")
+  expect_refused(predict(fit, unname(as.matrix(x[, 1:3]))), "3 columns, but the fit had 4")
 })
 
 test_that("the number of clusters is found in the features", {

@@ -41,6 +41,53 @@ test_that("missing labels are NA, the empty text, and what is named", {
   expect_equal(nobody$confidence[3], 0)
 })
 
+test_that("-1 among whole numbers is no label, with a warning, unless told otherwise", {
+  labels <- list(a = c(-1, 0, 0, 1), b = c("x", "x", "-1", "y"), c = c("-1", "2", "2", "3"))
+  expect_warning(given <- ensemble(labels), "`a`, `c`: give missing = -1", class = "consilience_warning_noise")
+  expect_identical(given$members[[1]], list(name = "a", clusters = c("0", "1"), codes = c(NA, 1L, 1L, 2L)))
+  expect_identical(given$members[[2]]$clusters, c("x", "-1", "y"))
+  expect_identical(given$members[[3]]$codes, c(NA, 1L, 1L, 2L))
+  expect_silent(told <- ensemble(labels, missing = -1))
+  expect_identical(told$members[[1]], given$members[[1]])
+  expect_identical(told$members[[2]]$codes, c(1L, 1L, NA, 2L))
+  expect_silent(kept <- ensemble(labels, missing = NULL))
+  expect_identical(kept$members[[1]]$clusters, c("-1", "0", "1"))
+  # A fit decides for its new objects too.
+  numbers <- list(c(-1, 1, 1, 2, 2), c(1, 1, 1, 2, 2))
+  expect_warning(fit <- consensus(numbers, k = 2), class = "consilience_warning_noise")
+  expect_equal(fit$coverage[1], 0.5)
+  expect_silent(new <- predict(fit, list(c(-1, 1), c(-1, 1)), type = "all"))
+  expect_identical(is.na(new$cluster), c(TRUE, FALSE))
+  fit <- consensus(numbers, k = 2, missing = NULL)
+  expect_equal(fit$coverage[1], 1)
+  expect_false(is.na(predict(fit, list(c(-1, 1), c(NA, 1)))[1]))
+  # An ensemble that was made is not asked again.
+  expect_silent(consensus(kept, k = 2, method = "scec"))
+  expect_silent(consensus(numbers, k = 2, method = "scec", missing = -1, init = c(1, -1, 1, 2, 2)))
+})
+
+test_that("a level of a factor that is NA is no label", {
+  given <- ensemble(list(addNA(factor(c("x", NA, "y")))))
+  expect_identical(given$members[[1]], list(name = "1", clusters = c("x", "y"), codes = c(1L, NA, 2L)))
+})
+
+test_that("objects of a list are matched by name, where all have names", {
+  first <- c(a = 1, b = 2, c = 2)
+  soft <- rbind(c = c(0, 1), a = c(1, 0), b = c(0.2, 0.8))
+  given <- ensemble(list(first, c(c = "y", b = "y", a = "x"), factor(first)[c(2, 3, 1)], soft))
+  expect_identical(given$objects, c("a", "b", "c"))
+  for (i in 1:3) expect_identical(given$members[[i]]$codes, c(1L, 2L, 2L))
+  expect_identical(given$members[[2]]$clusters, c("x", "y"))
+  expect_equal(given$members[[4]]$memberships, rbind(c(1, 0), c(0.2, 0.8), c(0, 1)))
+  expect_refused(ensemble(list(u = first, v = c(a = 1, b = 2, d = 2))), "only `u` has `c`.*NA.*unname")
+  expect_refused(ensemble(list(u = first[1:2], v = first)), "only `v` has `c`")
+  expect_refused(ensemble(list(first, first[3:1], c(1, 2, 2))), "`3` names none")
+  expect_refused(ensemble(list(c(a = 1, a = 2), c(a = 1, b = 2))), "twice")
+  # Where only some have names, or all the same ones, the order is that of the names.
+  expect_identical(ensemble(list(c(1, 2, 2), first))$objects, c("a", "b", "c"))
+  expect_identical(ensemble(list(c(a = 1, a = 2), c(a = 1, a = 2)))$members[[2]]$codes, 1:2)
+})
+
 test_that("numbers keep their names however they are stored", {
   given <- ensemble(list(c(100000, 2), c(1L, 2L), c(TRUE, FALSE)))
   expect_identical(given$members[[1]]$clusters, c("100000", "2"))

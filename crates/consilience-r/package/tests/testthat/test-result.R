@@ -14,6 +14,35 @@ test_that("new objects are labelled by the same clusterings", {
   expect_refused(predict(result, unname(as.matrix(labels))[, 1:2]), "2 clusterings, but the fit had 3")
 })
 
+test_that("new features are found by name, or by order where there are no names", {
+  blobs <- example_data("blobs")$features
+  colnames(blobs) <- paste0("f", seq_len(ncol(blobs)))
+  fit <- consensus_cluster(blobs, k = 5)
+  expected <- predict(fit, blobs)
+  turned <- cbind(other = 1, blobs[, rev(colnames(blobs))])
+  expect_identical(predict(fit, turned), expected)
+  expect_identical(predict(fit, unname(blobs)), expected)
+  renamed <- blobs
+  colnames(renamed)[1] <- "F1"
+  expect_refused(predict(fit, renamed), "no column `f1`; it has `F1`, `f2`")
+  expect_refused(predict(fit, unname(turned)), "columns, but the fit had")
+  nameless <- consensus_cluster(unname(blobs), k = 5)
+  expect_identical(predict(nameless, renamed), predict(nameless, unname(blobs)))
+})
+
+test_that("models that were changed are refused", {
+  blobs <- example_data("blobs")$features
+  fit <- consensus_cluster(blobs, k = 5)
+  kinds <- vapply(fit$models$models, function(model) model$fitted$kind, "")
+  at <- which(kinds %in% c("centres", "embedded"))
+  expect_gt(length(at), 0)
+  for (i in at[!duplicated(kinds[at])]) {
+    changed <- fit
+    changed$models$models[[i]]$fitted$fuzzifier <- numeric()
+    expect_refused(predict(changed, blobs), "stored models cannot be used: no fuzzifier")
+  }
+})
+
 test_that("the consensus matrix is the share of clusterings that agree", {
   given <- noisy(20, 5)
   slow <- Reduce(`+`, lapply(given$labels, function(column) outer(column, column, "=="))) / 5

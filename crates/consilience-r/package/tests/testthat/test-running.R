@@ -1,8 +1,8 @@
 # Minutes of work, unless it is stopped.
-long <- function() {
+long <- function(...) {
   set.seed(3)
   labels <- replicate(30, sample(20, 4000, replace = TRUE))
-  consensus(labels, k = 15, method = "anmi-greedy")
+  consensus(labels, k = 15, method = "anmi-greedy", ...)
 }
 
 test_that("an interrupt stops the work", {
@@ -36,19 +36,25 @@ test_that("a limit of time stops the work", {
 })
 
 test_that("progress is told by messages with a class, and only if asked for", {
-  set.seed(1)
-  x <- matrix(rnorm(12000), 3000)
-  stages <- character()
-  withCallingHandlers(
-    generate(x, size = 400, base = "kmeans", base_k = c(5, 60), progress = TRUE),
-    consilience_progress = function(told) {
-      stages <<- c(stages, told$stage)
-      invokeRestart("muffleMessage")
-    }
+  # The first message ends the work, which no machine is done with before.
+  told <- tryCatch(long(progress = TRUE), consilience_progress = identity)
+  expect_s3_class(told, "consilience_progress")
+  expect_true(nzchar(told$stage))
+  expect_match(conditionMessage(told), told$stage, fixed = TRUE)
+  expect_silent(generate(matrix(rnorm(200), 100), size = 20, progress = FALSE))
+  on.exit(setTimeLimit())
+  messages <- 0
+  expect_error(
+    withCallingHandlers(
+      {
+        setTimeLimit(elapsed = 1.5, transient = TRUE)
+        long()
+      },
+      message = function(told) messages <<- messages + 1
+    ),
+    "time limit"
   )
-  # A fast machine may be done before there is anything to tell.
-  if (length(stages)) expect_true(all(nzchar(stages)))
-  expect_silent(consensus(noisy()$labels, k = 3))
+  expect_identical(messages, 0)
 })
 
 test_that("nothing is printed and nothing is written", {
