@@ -1,6 +1,6 @@
 //! `consilience resolve CLUSTERINGS... --levels PATTERN -o DIR`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use consilience::ensemble::Ensemble;
