@@ -61,7 +61,11 @@ pub(super) fn run(args: &AlignArgs, common: &Common) -> anyhow::Result<()> {
     let folder = Taken::new(&args.output)?;
     let aside = folder.aside()?;
     let stage = Stage::default();
-    let told = write(args, aside.path(), figure, &slices, &found, ids.as_ref(), &stage, &session)?;
+    let told = write(args, aside.path(), &slices, &found, ids.as_ref(), &session)?;
+    if let (Some(drawing), Some(path)) = (figure, &args.figure) {
+        let drawn = figures::timeline(&found, &Frame::default());
+        drawing.write(&Target::new(path)?.on(&stage), &drawn, DPI, &session)?;
+    }
     stage.folder(aside, &args.output, Vec::new());
     stage.commit()?;
     drop(folder);
@@ -122,11 +126,9 @@ fn called(names: Vec<String>, slices: &[Slice], given: &[String]) -> anyhow::Res
 fn write(
     args: &AlignArgs,
     aside: &Path,
-    figure: Option<Drawing>,
     slices: &[Slice],
     found: &Timeline,
     ids: Option<&Ids>,
-    stage: &Stage,
     session: &Session,
 ) -> anyhow::Result<Map<String, Value>> {
     let run = &session.run;
@@ -216,9 +218,6 @@ fn write(
 
     let drawn = figures::timeline(found, &Frame::default());
     Drawing::Svg.write(&target("flow.svg")?, &drawn, DPI, session)?;
-    if let (Some(drawing), Some(path)) = (figure, &args.figure) {
-        drawing.write(&Target::new(path)?.on(stage), &drawn, DPI, session)?;
-    }
 
     let mut told = told(found, steps.len());
     let mut record = told.clone();
