@@ -84,7 +84,8 @@ fn costs_grow_as_documented() {
     let of = |power: u32| sizes(power).map(noisy);
     let (linear, others) = (of(1), of(2));
     let mut misfits = Vec::new();
-    for info in METHODS {
+    // What works on a network grows with its edges, of which these ensembles have none.
+    for info in METHODS.iter().filter(|info| !info.edges) {
         let profiles = if power(info.time) == 1 { &linear } else { &others };
         let [small, large] = [&profiles[0], &profiles[1]].map(|p| (p.len(), terms(info, p)));
         let reads_all = small.1 >= (small.0 * MEMBERS) as u64;
