@@ -84,6 +84,8 @@ fn keep_old(path: &Path, old: PathBuf) -> io::Result<Option<PathBuf>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         // Kept before the program was killed.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Some(old)),
+        // A folder is never replaced by a file.
+        Err(_) if path.is_dir() => Err(ErrorKind::IsADirectory.into()),
         // Not every file system has second names.
         Err(_) => fs::rename(path, &old).map(|()| Some(old)),
     }

@@ -271,9 +271,9 @@ mod tests {
         let member = |labels: [i64; 8]| HardMember::from_integers("m", labels.map(Some)).into();
         let coarse = [0, 0, 0, 0, 1, 1, 1, 1];
         let fine = [0, 0, 0, 0, 1, 1, 2, 2];
-        let members = vec![member(coarse), member(coarse), member(fine), member(fine)];
+        let members = [coarse, coarse, coarse, fine, fine, fine].map(member).to_vec();
         let ensemble = Ensemble::new(members).unwrap();
-        let levels = Levels::of_members(&["1", "1", name, name].map(Some)).unwrap();
+        let levels = Levels::of_members(&["1", "1", "1", name, name, name].map(Some)).unwrap();
         let run = Run::new(0);
         Resolve { levels, level: None }.of(&ensemble, &run).unwrap().record(&run)
     }

@@ -60,7 +60,7 @@ def resolve(
     --------
     >>> import consilience as co
     >>> coarse, fine = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 2, 2]
-    >>> result = co.resolve([coarse, coarse, fine, fine], levels=[0.1, 0.1, 0.5, 0.5])
+    >>> result = co.resolve([coarse] * 3 + [fine] * 3, levels=[0.1] * 3 + [0.5] * 3)
     >>> result.recommended
     ['0.5']
     >>> result.labels_
