@@ -106,7 +106,7 @@ class Trial:
 
     def case(self, number: int, seed: int) -> None:
         rng = np.random.default_rng([seed, number])
-        methods = [m for m in co.methods() if m.get("edges") is None or not m["edges"]]
+        methods = [m for m in co.methods() if not m["needs_edges"]]
         info = methods[int(rng.integers(len(methods)))]
         name = info["name"]
         on = drawn(rng, 60 if name in SLOW else 13000)

@@ -104,3 +104,13 @@ def test_parameters_are_checked_and_used() -> None:
     assert co.metrics.ari(cut.labels_, truth) > 0.8
     with pytest.raises(ValueError, match="threshold"):
         co.consensus(labels, edges=edges, params={"threshold": 1.5})
+
+
+def test_communities_that_all_members_call_one_are_two_in_the_verdict() -> None:
+    """Equal tuples, parted by the network: the verdict speaks of the objects, not of their tuples."""
+    labels = np.zeros((12, 4), dtype=int)
+    ring = [(i, (i + 1) % 6) for i in range(6)]
+    edges = ring + [(a + 6, b + 6) for a, b in ring] + [(0, 3), (6, 9)]
+    result = co.consensus(labels, edges=edges)
+    assert result.labels_.tolist() == [0] * 6 + [1] * 6
+    assert "2 clusters" in " ".join(result.verdict_)
