@@ -185,7 +185,7 @@ class Resolution:
         return found
 
     def _place(self, level: Any) -> int:
-        names = self.levels["level"].tolist()
+        names: list[str] = self.levels["level"].tolist()
         if str(level) in names:
             return names.index(str(level))
         for place, name in enumerate(names):
