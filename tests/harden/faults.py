@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Faults at every step: what the program leaves behind when the system fails it.
 
-    python tests/harden/faults.py PROGRAM [--minutes 3] [--kills 1000] [--only NAME ...]
+    python tests/harden/faults.py PROGRAM [--minutes 3] [--faults 60] [--kills 1000] [--only NAME ...]
 
 For every command and every kind of call to the system (fault.c lists them) the first, second, ... call
 fails, once or for ever. Whatever fails, the command must
@@ -136,6 +136,13 @@ def finished(files: dict[str, str]) -> dict[str, str]:
     return {name: checksum for name, checksum in files.items() if not UNFINISHED & set(Path(name).parts)}
 
 
+def places_whole(seen: dict[str, str], before: dict[str, str], after: dict[str, str]) -> bool:
+    """Whether every file and folder of this folder is as before or as after."""
+    at = lambda files, place: {n: c for n, c in files.items() if Path(n).parts[0] == place}
+    places = {Path(name).parts[0] for name in (*seen, *before, *after)}
+    return all(at(seen, place) in (at(before, place), at(after, place)) for place in places)
+
+
 def without_hidden(files: dict[str, str]) -> dict[str, str]:
     return {n: c for n, c in files.items() if not any(part.startswith(".") for part in Path(n).parts)}
 
@@ -215,9 +222,8 @@ class Trial:
             seen = hidden(finished(left))
             if seen not in (hidden(before), hidden(after)):
                 what = f"neither as before ({difference(seen, hidden(before))}) nor as after ({difference(seen, hidden(after))})"
-                # Files in several places have no common folder whose reader could finish it; each is whole.
-                apart = all("/" not in name for name in set(after) - set(before) | {n for n in after if after[n] != before.get(n)})
-                if not (kind == "kill" and apart and all(c in (before.get(n), after.get(n)) for n, c in seen.items())):
+                # Results in several places have no common folder whose reader could finish it; each is whole.
+                if not (kind == "kill" and places_whole(seen, before, after)):
                     self.violated(where, what)
         done = hidden(finished(left)) == hidden(after)
         code, told = self.run(folder, command.words)
@@ -235,7 +241,7 @@ class Trial:
         elif swept(finished(contents(folder))) != after:
             self.violated(where, f"given again, {difference(swept(finished(contents(folder))), after)}")
 
-    def faults_of(self, command: Command) -> None:
+    def faults_of(self, command: Command, most: int) -> None:
         template = self.prepared(command)
         before = contents(template)
         folder = self.copy(template)
@@ -256,6 +262,7 @@ class Trial:
         ]
         # Where time is short, cases are drawn evenly.
         random.Random(1).shuffle(cases)
+        cases = cases[:most]
         for done, (kind, n, number, forever) in enumerate(cases):
             if time.monotonic() > self.until:
                 print(f"{command.name}: {done} of {len(cases)} faults in the time given", flush=True)
@@ -347,6 +354,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path)
     parser.add_argument("--minutes", type=float, default=3.0, help="time for all (default: 3)")
+    parser.add_argument("--faults", type=int, default=10**6, help="faults of every command (default: all)")
     parser.add_argument("--kills", type=int, default=40, help="kills of every command (default: 40)")
     parser.add_argument("--only", nargs="*", help="commands by name")
     args = parser.parse_args()
@@ -357,7 +365,7 @@ def main() -> None:
         # Every command has its share of what is left: three quarters of it for faults.
         share = (begin + total - time.monotonic()) / (len(chosen) - i)
         trial.until = time.monotonic() + 0.7 * share
-        trial.faults_of(command)
+        trial.faults_of(command, args.faults)
         trial.until = time.monotonic() + 0.2 * share
         trial.kills_of(command, args.kills)
         trial.until = time.monotonic() + 0.1 * share
@@ -367,6 +375,7 @@ def main() -> None:
     print("\n| command | " + " | ".join(columns) + " |\n|---" + "|---" * len(columns) + "|")
     for command in chosen:
         print(f"| {command.name} | " + " | ".join(str(trial.counts[command.name, c]) for c in columns) + " |")
+    print("".join(f"\nVIOLATED {violation}" for violation in trial.violations))
     print(f"\n{sum(trial.counts.values())} injected, {len(trial.violations)} violations, {time.monotonic() - begin:.0f} seconds")
     sys.exit(bool(trial.violations))
 

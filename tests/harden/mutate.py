@@ -163,6 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path)
     parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--cases", type=int, default=10**6, help="the most files and command lines to try")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="where files that violated something are kept")
     args = parser.parse_args()
@@ -174,7 +175,7 @@ def main() -> None:
     sound = {name: (template / name).read_bytes() for name in files}
     trial = Trial(program, args.keep)
     begin = time.monotonic()
-    while time.monotonic() < begin + args.minutes * 60:
+    while time.monotonic() < begin + args.minutes * 60 and trial.seen.total() < args.cases:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(template, folder)
         if draw.random() < 0.1:
