@@ -26,7 +26,7 @@
 #' @export
 choose_k <- function(x, k = NULL, from = c("clusterings", "features"), seed = 0,
                      missing = c(noise = -1), weights = NULL, threads = NULL, progress = FALSE, memory = NULL) {
-  from <- match.arg(from)
+  from <- one_of(from, "from")
   around <- circumstances(seed, threads, memory, progress)
   span <- span_of(k, "k")
   if (from == "features") {
@@ -47,7 +47,7 @@ choose_k <- function(x, k = NULL, from = c("clusterings", "features"), seed = 0,
   } else {
     given <- ensemble(x, missing)
     members <- given$members
-    if (!is.null(weights)) weights <- weights_of(weights, n_objects(given))
+    if (!is.null(weights)) weights <- weights_of(weights, n_objects(given), given$objects)
   }
   criteria <- native(
     wrap__criteria,

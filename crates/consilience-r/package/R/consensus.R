@@ -72,13 +72,15 @@ consensus <- function(labels, k = "auto", method = "auto", seed = 0, ..., weight
   combined(
     given, asked, around,
     weights = weights, clustering_weights = clustering_weights,
-    init = if (!is.null(init)) list(start_of(init, missing)),
+    init = if (!is.null(init)) list(start_of(init, given$objects, missing)),
     network = if (!is.null(edges)) network_of(edges, given)
   )
 }
 
 # The clustering to start from.
-start_of <- function(init, missing) {
+start_of <- function(init, objects, missing) {
+  init <- labels_in(init)
+  if (!is.null(objects) && !is.null(names(init))) init <- init[places(names(init), objects, "init")]
   start <- encode(init, "init", missing)
   start[names(start) != "noise"]
 }
@@ -220,7 +222,7 @@ combined <- function(ensemble, asked, around, weights = NULL, clustering_weights
   used <- everyone
   kept <- NULL
   if (!is.null(weights)) {
-    weights <- weights_of(weights, n_objects(everyone))
+    weights <- weights_of(weights, n_objects(everyone), ensemble$objects)
     if (any(weights == 0)) {
       if (!is.null(network)) {
         raise("with `edges` all `weights` must be above 0: leave the other objects out of labels and edges")
@@ -255,7 +257,8 @@ part_of <- function(member, rows) {
   member
 }
 
-weights_of <- function(weights, n) {
+# Weights of n objects, matched by name where weights and objects have names.
+weights_of <- function(weights, n, objects = NULL) {
   if (!is.numeric(weights) || length(weights) != n) {
     raise(sprintf(
       "`weights` must be %s numbers, one per object, got %s", format(n), shown(weights)
@@ -268,6 +271,7 @@ weights_of <- function(weights, n) {
     ))
   }
   if (!any(weights > 0)) raise("`weights` are all 0: at least one object must count")
+  if (!is.null(objects) && !is.null(names(weights))) weights <- weights[places(names(weights), objects, "weights")]
   as.double(weights)
 }
 

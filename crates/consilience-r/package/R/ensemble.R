@@ -33,7 +33,7 @@ ensemble <- function(x, missing = c(noise = -1), ...) UseMethod("ensemble")
 #' @export
 ensemble.default <- function(x, missing = c(noise = -1), ...) {
   if (inherits(x, "Matrix")) return(ensemble(as.matrix(x), missing))
-  if (is.atomic(x) && is.null(dim(x))) {
+  if (!is.null(x) && is.atomic(x) && is.null(dim(x))) {
     raise(paste(
       "`labels` is one vector, but a consensus is of several clusterings:",
       "give a matrix or data frame with one column per clustering, or a list of them"
@@ -124,7 +124,10 @@ ensemble.cl_ensemble <- function(x, missing = c(noise = -1), ...) {
 # The labels, or memberships, in what clusterers return.
 labels_in <- function(x) {
   if (is.atomic(x)) return(x)
-  if (inherits(x, "consilience")) return(x$clusters)
+  if (inherits(x, c("consilience", "consilience_resolution"))) {
+    if (is.null(x$clusters)) raise("no level is stable: name one, by predict(x, level = ...)")
+    return(x$clusters)
+  }
   if (inherits(x, "cl_partition") && requireNamespace("clue", quietly = TRUE)) {
     if (clue::is.cl_hard_partition(x)) return(as.integer(clue::cl_class_ids(x)))
     memberships <- clue::cl_membership(x)

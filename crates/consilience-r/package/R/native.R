@@ -127,6 +127,31 @@ one_text <- function(value, name) {
   raise(sprintf("`%s` must be one text, got %s", name, shown(value)))
 }
 
+# The choice among those that the calling function lists for an argument; the first if none was made.
+one_of <- function(value, name) {
+  choices <- eval(formals(sys.function(sys.parent()))[[name]], envir = parent.frame())
+  if (identical(value, choices)) return(choices[1L])
+  found <- if (is.character(value) && length(value) == 1L) pmatch(value, choices) else NA
+  if (is.na(found)) {
+    raise(sprintf(
+      "`%s` must be one of %s, got %s", name, paste0("\"", choices, "\"", collapse = ", "), shown(value)
+    ))
+  }
+  choices[found]
+}
+
+# Where the objects stand among names, if these are names of the same objects.
+places <- function(names, objects, what) {
+  at <- match(objects, names)
+  if (anyNA(at)) {
+    raise(sprintf(
+      "`%s` has names, but none of them is `%s`: name the same objects, or unname() it if the order is the same",
+      what, objects[is.na(at)][1L]
+    ))
+  }
+  at
+}
+
 # So many of something, in words.
 counted <- function(number, what) {
   sprintf("%s %s%s", format(number, big.mark = ","), what, if (number == 1) "" else "s")

@@ -5,11 +5,14 @@
 #' @param x A result of [consensus()] or [consensus_cluster()], or of [choose_k()].
 #' @param what Which figure:
 #'   - `"matrix"`: the consensus matrix, dark where objects are together in most clusterings, in the
-#'     order of the tree if there is one and of the clusters otherwise, with the clusters as a bar;
+#'     order of the tree if there is one and of the clusters otherwise, with the clusters as bars and a
+#'     key of the shades;
 #'   - `"cdf"`: the distribution of the consensus index over pairs of objects: flat in the middle if
-#'     the clusterings agree;
+#'     the clusterings agree. It is that of all clusterings given, whatever k; `"k"` and [as_ccp()] compare
+#'     numbers of clusters;
 #'   - `"items"`: item consensus: for each object the mean consensus with the objects of every
-#'     cluster, as stacked bars in the order of the clusters;
+#'     cluster, as stacked bars in the order of the clusters. A bar may be higher than 1: an object that
+#'     is at times with one cluster, at times with another, has a share in both;
 #'   - `"k"`: what speaks for each number of clusters;
 #'   - `"tree"`: the dendrogram, if the method has one.
 #' @param most The largest number of objects that figures of pairs show: of more, so many evenly taken
@@ -30,7 +33,7 @@
 #' @export
 plot.consilience <- function(x, what = c("matrix", "cdf", "items", "k", "tree"), most = 500, col = NULL,
                              main = NULL, ...) {
-  what <- match.arg(what)
+  what <- one_of(what, "what")
   most <- whole(most, "most", 2)
   if (is.null(col)) col <- cluster_colours(x$k)
   col <- rep_len(col, max(x$k, 1L))
@@ -71,17 +74,23 @@ plot_matrix <- function(x, most, col, main, ...) {
   if (!length(at)) raise("no object has a cluster: there is nothing to draw")
   matrix <- coassociation(x, at)[, at, drop = FALSE]
   m <- length(at)
-  before <- par(mar = c(2, 2, 3, 2), xpd = TRUE)
+  shades <- hcl.colors(64, "Blues 3", rev = TRUE)
+  before <- par(mar = c(2, 2, 3, 5), xpd = TRUE)
   on.exit(par(before))
   image(
     seq_len(m), seq_len(m), matrix[, m:1, drop = FALSE],
-    zlim = c(0, 1), col = hcl.colors(64, "Blues 3", rev = TRUE), axes = FALSE, xlab = "", ylab = "",
+    zlim = c(0, 1), col = shades, axes = FALSE, xlab = "", ylab = "",
     asp = 1, main = if (is.null(main)) sprintf("Consensus matrix, k = %d", x$k) else main, ...
   )
   colours <- col[as.integer(x$clusters[at])]
   wide <- m / 40
   rect(seq_len(m) - 0.5, m + 0.5, seq_len(m) + 0.5, m + 0.5 + wide, col = colours, border = NA)
   rect(0.5 - wide, m:1 - 0.5, 0.5, m:1 + 0.5, col = colours, border = NA)
+  # The key: from never to always together.
+  left <- m + 0.5 + 1.5 * wide
+  heights <- 0.5 + m * seq(0, 0.4, length.out = length(shades) + 1L)
+  rect(left, heights[-length(heights)], left + wide, heights[-1L], col = shades, border = NA)
+  text(left + wide, 0.5 + m * c(0, 0.2, 0.4), c("0", "0.5", "1"), pos = 4, cex = 0.8)
   invisible(matrix)
 }
 
@@ -144,7 +153,8 @@ plot_tree <- function(x, col, main, ...) {
   many <- length(tree$order) > 60L
   plot(
     as.dendrogram(tree),
-    leaflab = if (many) "none" else "perpendicular", ylab = "1 - consensus", las = 1,
+    leaflab = if (many) "none" else "perpendicular", las = 1,
+    ylab = if (grepl("^ea-", x$method)) "1 - consensus" else "height of the merge",
     main = if (is.null(main)) sprintf("Tree of `%s`, k = %d", x$method, x$k) else main, ...
   )
   points(

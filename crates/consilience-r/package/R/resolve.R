@@ -36,7 +36,7 @@ resolve <- function(labels, levels, level = NULL, seed = 0, weights = NULL, miss
   around <- circumstances(seed, threads, memory, progress)
   given <- ensemble(labels, missing)
   if (!is.null(weights)) {
-    weights <- weights_of(weights, n_objects(given))
+    weights <- weights_of(weights, n_objects(given), given$objects)
     if (any(weights == 0)) raise("`weights` must be above 0: leave the other objects out of `labels`")
   }
   members <- given$members

@@ -90,7 +90,7 @@ print.summary.consilience <- function(x, ...) {
 #' @export
 predict.consilience <- function(object, newdata = NULL, type = c("class", "support", "all"),
                                 missing = NULL, threads = NULL, ...) {
-  type <- match.arg(type)
+  type <- one_of(type, "type")
   if (is.null(newdata) && type == "class") return(object$clusters)
   if (is.null(newdata) && type == "all") return(as.data.frame(object)[c("cluster", "confidence", "coverage")])
   around <- circumstances(object$seed, threads)

@@ -1,10 +1,11 @@
 #' Compare clusterings
 #'
 #' `score()` compares one clustering, or many, with another one, by several measures at once. The other
-#' functions are one measure each. All look at the objects that both clusterings label.
+#' functions are one measure each. All look at the objects that both clusterings label. Objects are matched
+#' by their names if both sides have them, otherwise by their order.
 #'
-#' @param x,a A clustering: a vector or factor of labels, or a result of [consensus()]. For `score()` also
-#'   many, as [ensemble()] takes them.
+#' @param x,a A clustering: a vector or factor of labels, or a result of [consensus()] or [resolve()]. For
+#'   `score()` also many, as [ensemble()] takes them.
 #' @param truth,b The clustering, or known classes, to compare with.
 #' @param measures Names of measures; `"all"` for all. `measures()` lists them.
 #' @param average What the mutual information is divided by: the geometric or arithmetic mean of the
@@ -50,8 +51,10 @@ score <- function(x, truth, measures = c("nmi", "ari", "accuracy", "error", "vi"
   }
   if (is_one(x)) return(agree(x, truth, measures, missing, weights, threads))
   given <- ensemble(x, missing)
+  truth <- labels_in(truth)
+  if (!is.null(given$objects) && !is.null(names(truth))) truth <- truth[places(names(truth), given$objects, "truth")]
   rows <- lapply(given$members, function(member) {
-    agree(member, truth, measures, missing, weights, threads)
+    agree(member, unname(truth), measures, missing, weights, threads)
   })
   frame <- as.data.frame(do.call(rbind, rows))
   row.names(frame) <- names(given)
@@ -72,21 +75,27 @@ measures <- function() {
 
 # Whether this is one clustering.
 is_one <- function(x) {
-  inherits(x, "consilience") || is.factor(x) || (is.atomic(x) && is.null(dim(x)))
+  inherits(x, c("consilience", "consilience_resolution")) || is.factor(x) || (is.atomic(x) && is.null(dim(x)))
+}
+
+# Whether this is a clustering in the library's shape.
+is_member <- function(x) {
+  is.list(x) && !is.object(x) && !is.null(x$clusters) && (!is.null(x$codes) || !is.null(x$memberships))
 }
 
 # One clustering, in the library's shape.
 one_member <- function(x, name, missing) {
-  if (is.list(x) && !is.null(x$clusters) && (!is.null(x$codes) || !is.null(x$memberships)) &&
-    !inherits(x, "consilience")) {
-    return(x)
-  }
-  if (is.null(x)) raise(sprintf("`%s` must be a clustering, got NULL", name))
-  encode(labels_in(x), name, missing)
+  if (is_member(x)) return(x)
+  encode(x, name, missing)
 }
 
 agree <- function(a, b, measures, missing = NULL, weights = NULL, threads = NULL) {
-  pair <- list(one_member(a, "a", missing), one_member(b, "b", missing))
+  given <- Map(function(x, name) {
+    if (is.null(x)) raise(sprintf("`%s` must be a clustering, got NULL", name))
+    if (is_member(x)) x else labels_in(x)
+  }, list(a, b), c("a", "b"))
+  if (!any(vapply(given, is_member, NA))) given <- align(given, c("a", "b"))$clusterings
+  pair <- Map(function(x, name) one_member(x, name, missing), given, c("a", "b"))
   sizes <- c(member_size(pair[[1L]]), member_size(pair[[2L]]))
   if (sizes[1L] != sizes[2L]) {
     raise(sprintf("the clusterings have %d and %d objects: they must be of the same ones", sizes[1L], sizes[2L]))
@@ -105,7 +114,7 @@ one_measure <- function(name, a, b, missing) unname(agree(a, b, name, missing, t
 #' @export
 nmi <- function(a, b, average = c("geometric", "arithmetic", "max", "min", "joint", "log_k"),
                 missing = NULL) {
-  average <- match.arg(average)
+  average <- one_of(average, "average")
   name <- c(
     geometric = "nmi", arithmetic = "nmi-arith", max = "nmi-max", min = "nmi-min",
     joint = "nmi-joint", log_k = "nmi-log-k"
@@ -171,7 +180,7 @@ anmi <- function(labels, ensemble, missing = NULL) {
   given <- as_ensemble(ensemble, missing)
   native(
     wrap__mean_agreement,
-    one = list(one_member(labels, "labels", missing)), members = given$members,
+    one = list(one_member(labels_in(labels), "labels", missing)), members = given$members,
     around = circumstances(0, threads = 1)
   )
 }

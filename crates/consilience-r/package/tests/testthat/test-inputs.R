@@ -142,3 +142,22 @@ test_that("what looks as if something else was meant is warned of", {
   expect_warning(consensus(t(as.matrix(noisy(10, 3)$labels)), k = 2, method = "scec"), "t\\(labels\\)")
   expect_warning(consensus(list(c("a", "a", "NA"), c("x", "x", "y")), k = 2), "missing = \"NA\"")
 })
+
+test_that("weights and a start are matched by the names of the objects", {
+  labels <- list(a = c(p = 1, q = 1, r = 2, s = 2, t = 2), b = c(p = 1, q = 2, r = 2, s = 2, t = 2))
+  weights <- c(p = 1, q = 5, r = 2, s = 3, t = 4)
+  expect_equal(consensus(labels, k = 2, weights = rev(weights))$anmi, consensus(labels, k = 2, weights = weights)$anmi)
+  expect_false(consensus(labels, k = 2, weights = unname(rev(weights)))$anmi == consensus(labels, k = 2, weights = weights)$anmi)
+  expect_refused(consensus(labels, k = 2, weights = c(p = 1, q = 1, r = 1, s = 1, u = 1)), "`weights` has names")
+  start <- c(p = 1, q = 1, r = 2, s = 2, t = 2)
+  from <- function(init) predict(consensus(labels, k = 2, method = "scec", init = init))
+  expect_identical(from(rev(start)), from(start))
+  expect_refused(from(c(p = 1, q = 1, r = 2, s = 2, u = 2)), "`init` has names")
+})
+
+test_that("choices and nothing at all are refused in words", {
+  expect_refused(consensus(NULL), "got NULL")
+  result <- consensus(list(c(1, 1, 2), c(1, 1, 2)), k = 2)
+  expect_refused(plot(result, "foo"), "must be one of \"matrix\"")
+  expect_refused(nmi(1:3, 1:3, "foo"), "must be one of \"geometric\"")
+})

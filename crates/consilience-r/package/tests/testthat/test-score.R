@@ -55,3 +55,21 @@ test_that("diversity and consistency tell how much clusterings differ", {
   expect_equal(diversity(same)["ari", "mean"], 0)
   expect_equal(diversity(list(c(1, 1, 2, 2), c(1, 2, 2, 2)))["nmi", "count"], 1)
 })
+
+test_that("objects are matched by their names", {
+  a <- c(p = 1, q = 1, r = 2, s = 2)
+  expect_equal(ari(a, rev(c(p = "x", q = "x", r = "y", s = "y"))), 1)
+  expect_lt(ari(a, c("x", "y", "x", "y")), 1)
+  expect_refused(ari(a, c(p = 1, q = 1, r = 2, t = 2)), "different objects")
+  many <- list(one = a, two = rev(a))
+  expect_equal(score(many, c(s = 1, q = 2, r = 1, p = 2), "ari")$ari, c(1, 1))
+  expect_refused(score(many, c(p = 1, q = 1, r = 2, t = 2)), "`truth` has names")
+})
+
+test_that("the level that was resolved is a clustering", {
+  coarse <- c(1, 1, 1, 1, 2, 2, 2, 2)
+  fine <- c(1, 1, 1, 1, 2, 2, 3, 3)
+  found <- resolve(list(coarse, coarse, coarse, fine, fine, fine), levels = rep(c(0.1, 0.5), each = 3), level = 0.1)
+  expect_equal(ari(found, coarse), 1)
+  expect_equal(score(found, coarse, "ari")[["ari"]], 1)
+})
