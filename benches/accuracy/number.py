@@ -113,11 +113,14 @@ def cloud(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return x if kind == "Gaussian" else x @ rng.standard_normal((d, d))
 
 
-def on_noise(seeds: int, most: int) -> None:
+NOISE = ("uniform", "Gaussian", "correlated", "heavy tails")
+
+
+def on_noise(seeds: int, most: int, kinds: list[str]) -> None:
     print("| noise | n | d | one cluster | no clear number | a number |\n|---|---|---|---|---|---|")
     sizes = [n for n in (100, 300, 1000, 5000) if n <= most]
     total: dict[str, int] = defaultdict(int)
-    for kind, n, d in itertools.product(("uniform", "Gaussian", "correlated", "heavy tails"), sizes, (2, 5, 20, 50)):
+    for kind, n, d in itertools.product(kinds, sizes, (2, 5, 20, 50)):
         said: dict[str, int] = defaultdict(int)
         for seed in range(seeds):
             rng = np.random.default_rng([1_000_003, seed, n, d])
@@ -164,6 +167,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder with the batteries and the labelled sets")
     parser.add_argument("--seeds", type=int, help="draws of every table (3 of a shape, 20 of noise, 10 elsewhere)")
     parser.add_argument("--most", type=int, default=5000, help="rows of noise at most")
+    parser.add_argument("--kinds", nargs="*", choices=NOISE, default=NOISE, help="kinds of noise (default: all)")
     parser.add_argument("--ours", action="store_true", help="ours alone")
     parser.add_argument("-o", "--output", type=Path, help="where results of sets are kept")
     args = parser.parse_args()
@@ -173,7 +177,7 @@ def main() -> None:
             only = ["ours"] if args.ours else list(WAYS)
             on_sets(args.half, args.data, args.seeds or 3, only, args.output)
         elif args.what == "noise":
-            on_noise(args.seeds or 20, args.most)
+            on_noise(args.seeds or 20, args.most, args.kinds)
         elif args.what == "apart":
             on_apart(args.seeds or 10)
         else:

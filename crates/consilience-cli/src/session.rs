@@ -6,6 +6,7 @@ use consilience::{CancelFlag, Run};
 use consilience_io::cleanup::Duty;
 use serde_json::{Map, Value, json};
 
+use crate::allocator;
 use crate::args::Common;
 use crate::memory::default_ceiling;
 use crate::progress::Progress;
@@ -26,9 +27,11 @@ impl Session {
         let cancel = CancelFlag::default();
         signals::listen(cancel.clone());
         let progress = Arc::new(Progress::new(common.progress));
+        let ceiling = common.memory.unwrap_or_else(default_ceiling);
+        allocator::limit(ceiling);
         let run = Run::new(common.seed)
             .threads(common.threads.unwrap_or(0))
-            .memory(common.memory.unwrap_or_else(default_ceiling))
+            .memory(ceiling)
             .observer(progress.clone())
             .cancel_flag(cancel);
         if let Some(asked) = common.threads.filter(|&asked| asked > Run::most_threads()) {

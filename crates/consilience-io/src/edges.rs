@@ -22,7 +22,7 @@ pub struct EdgeTable {
 
 /// Reads the edges of a network of `n` objects: the first two columns are their identifiers, or their row numbers from 0 if they
 /// have none; the third, if it is the last or called `weight`, holds weights. The first line of a text that names two
-/// objects is an edge, which is said; any other is a header.
+/// objects is an edge, which is said; one that names none is a header.
 pub fn read_edges(
     path: &Path,
     ids: Option<&Ids>,
@@ -55,7 +55,7 @@ pub fn read_edges(
             listed(&names, 5)
         ));
     }
-    let first = first_line(&table, ids, n, options.decimal_comma);
+    let first = first_line(&table, ids, n, options.decimal_comma)?;
     let mut pairs = match ids {
         Some(ids) => by_id(&mut table, ids)?,
         None => by_row(&table, n)?,
@@ -119,22 +119,35 @@ fn first_line(
     ids: Option<&Ids>,
     n: usize,
     decimal_comma: bool,
-) -> Option<([u32; 2], f64)> {
+) -> Result<Option<([u32; 2], f64)>> {
     // Files that are no text know their names.
     if !table.named || !matches!(table.places, Places::Lines(_)) {
-        return None;
+        return Ok(None);
     }
     let end = |name: &String| match ids {
         Some(ids) => ids.iter().position(|id| id == name),
         None => name.trim().parse::<usize>().ok().filter(|&row| row < n),
     };
-    let (a, b) = (end(&table.names[0])?, end(&table.names[1])?);
     let number = |text: &str| -> Option<f64> {
         let text = if decimal_comma { with_point(text)? } else { text.into() };
         text.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0)
     };
-    let weight = weight_column(&table.names).map(|j| number(table.names[j].trim()));
-    Some(([a as u32, b as u32], weight.unwrap_or(Some(1.0))?))
+    let names = &table.names;
+    let problem = match (end(&names[0]), end(&names[1])) {
+        (None, None) => return Ok(None),
+        (Some(a), Some(b)) => {
+            let weight = weight_column(names).map(|j| number(names[j].trim()));
+            if let Some(weight) = weight.unwrap_or(Some(1.0)) {
+                return Ok(Some(([a as u32, b as u32], weight)));
+            }
+            "it names two objects, but its weight is no number >= 0".to_owned()
+        }
+        (known, _) => {
+            let (own, other) = if known.is_some() { (0, 1) } else { (1, 0) };
+            format!("`{}` is an object, but `{}` is none", names[own], names[other])
+        }
+    };
+    Err(refused(table, Place::Line(1), &problem))
 }
 
 fn refused(table: &Table, place: Place, problem: &str) -> InputError {
@@ -269,6 +282,9 @@ mod tests {
         assert!(told("0\t1\n1\t1.5\n", None, 3).contains("row numbers from 0 to 2"));
         assert!(told("a\tb\nx\ty\nx\tq\n", Some(&["x", "y"]), 2).contains("no object `q`"));
         assert!(told("a\tb\tw\n0\t1\t-2\n", None, 3).contains("weight"));
+        assert!(told("x\tq\nx\ty\n", Some(&["x", "y"]), 2).contains("`q` is none"));
+        assert!(told("0\t9\n0\t1\n", None, 3).contains("line 1: `0` is an object"));
+        assert!(told("x\ty\tmuch\nx\ty\t1\n", Some(&["x", "y"]), 2).contains("its weight"));
         assert!(told("a\n0\n", None, 3).contains("two columns"));
     }
 }

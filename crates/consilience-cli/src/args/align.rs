@@ -31,7 +31,9 @@ use super::labels::LabelReading;
 ///   align.json    all of it but the objects, for programs
 ///   flow.svg      the figure: clusters as bars, objects that go on as bands
 #[derive(Args, Debug)]
-#[command(after_long_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_long_help = "\
 Examples:
   Customer segments of three months:
     consilience align jan.csv feb.csv mar.csv --id customer -o segments
@@ -43,7 +45,8 @@ Examples:
     consilience align results-may results-june results-july -o through-summer
 
   All months in one table, and the figure as PDF:
-    consilience align months.csv --id customer -o segments --figure segments.pdf")]
+    consilience align months.csv --id customer -o segments --figure segments.pdf"
+)]
 pub(crate) struct AlignArgs {
     /// Tables of labels in the order of time (.csv .tsv .parquet .npy .arrow), FILE:COLUMN, or folders of
     /// results

@@ -57,6 +57,16 @@ pub(super) fn run(args: &AlignArgs, common: &Common) -> anyhow::Result<()> {
     signals::computing();
     let found = Timeline::new(&times, args.share, &session.run)?;
     drop(times);
+    for (labels, names) in found.labels.windows(2).zip(found.times.windows(2)) {
+        let common = labels[0].iter().zip(&labels[1]).any(|(a, b)| a.is_some() && b.is_some());
+        if !common {
+            session.run.warn(&format!(
+                "`{}` and `{}` have no object in common, so no cluster can be followed from one to the \
+                 other: does --id name the column that identifies objects?",
+                names[0], names[1]
+            ));
+        }
+    }
 
     let folder = Taken::new(&args.output)?;
     let aside = folder.aside()?;

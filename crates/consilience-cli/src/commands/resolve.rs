@@ -67,6 +67,10 @@ pub(super) fn run(args: &ResolveArgs, common: &Common) -> anyhow::Result<()> {
         return output::json(&session.finished(told));
     }
     output::note(&summary(&record));
+    output::note(&match &record.chosen {
+        Some(level) => format!("{LABELS} has the clusters at level {}", named(level)),
+        None => format!("{LABELS} has no clusters: take a level by --level"),
+    });
     output::note(&format!("written to {}: {}", args.output.display(), FILES.join(", ")));
     Ok(())
 }

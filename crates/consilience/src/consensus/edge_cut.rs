@@ -175,12 +175,17 @@ impl EdgeCut {
         diagnostics
             .push("communities", Value::Text(if none { "none" } else { "found" }.to_owned()));
         if none {
-            let agreement = linked.agreement.unwrap_or(0.0);
-            run.warn(&format!(
-                "no communities: the clusterings agree on the edges no more than on those of a random graph (kappa {agreement:.2}, \
-                 communities have above {:.2}); the answer is what the edges connect",
-                random_agreement(edges)
-            ));
+            let (agreement, line) = (linked.agreement.unwrap_or(0.0), random_agreement(edges));
+            let why = if line < 1.0 {
+                format!(
+                    "the clusterings agree on the edges no more than on those of a random graph (kappa {agreement:.2}, \
+                     communities have above {line:.2})"
+                )
+            } else {
+                "in a network so small, or with so few edges, they cannot be told from chance"
+                    .to_owned()
+            };
+            run.warn(&format!("no communities: {why}; the answer is what the edges connect"));
         }
         Ok(consensus)
     }

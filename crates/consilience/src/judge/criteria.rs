@@ -241,12 +241,17 @@ pub fn coassociation(profiles: &Profiles, run: &Run) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// The eigenvalues of the co-association between objects, over its trace.
+/// The eigenvalues of the co-association between objects, over its trace; where labels are missing
+/// some may be negative, and then over the sum of the others.
 fn shares(matrix: &Matrix, weights: &[f64], run: &Run) -> Result<Vec<f64>> {
     let (m, trace) = (weights.len(), weights.iter().sum::<f64>());
     let root: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let scaled = Matrix::from_fn(m, m, |s, t| root[s] * matrix[(s, t)] * root[t]);
-    Ok(eigenvalues(scaled, run)?.into_iter().map(|value| value / trace).collect())
+    let values = eigenvalues(scaled, run)?;
+    let positive: f64 = values.iter().filter(|&&value| value > 0.0).sum();
+    // Rounding alone does not make it another sum.
+    let all = if positive > trace * (1.0 + 1e-9) { positive } else { trace };
+    Ok(values.into_iter().map(|value| value / all).collect())
 }
 
 /// The number of clusters that follows from the rules, and why.

@@ -78,13 +78,12 @@ pub(super) fn curves(
     let halves = (0..HALVES).into_par_iter().map(|i| {
         let mut chosen = run.rng(Stream::Inner(i as u64)).distinct(r, r.div_ceil(2));
         chosen.sort_unstable();
-        let tuples: Vec<Vec<u32>> =
-            (0..m).map(|s| chosen.iter().map(|&h| label(s, h)).collect()).collect();
-        let row = |s: usize, out: &mut [f64]| {
-            out.iter_mut().zip(&tuples).for_each(|(out, other)| *out = shared(&tuples[s], other));
-        };
-        let joins = chain(Dense::new(profiles.weights(), Link::Average, 1.0, row), run)?;
-        Ok(ks.iter().map(|&k| cut(m, &joins, k)).collect())
+        let tuple = |s: usize| chosen.iter().map(|&h| label(s, h)).collect();
+        let (labelled, tuples): (Vec<usize>, Vec<Vec<u32>>) = (0..m)
+            .map(|s| (s, tuple(s)))
+            .filter(|(_, tuple): &(_, Vec<u32>)| tuple.iter().any(|&label| label != MISSING))
+            .unzip();
+        cuts(profiles.weights(), &labelled, &tuples, &ks, run)
     });
     let halves: Vec<Vec<Vec<u32>>> = halves.collect::<Result<_>>()?;
     let of_k = |(i, &k): (usize, &usize)| {
@@ -101,14 +100,44 @@ pub(super) fn curves(
     Ok(curves)
 }
 
+/// The clusters of all profiles for every number in `ks`, by the labels that some members give the
+/// profiles in `labelled`. The others have none: each would be a cluster of its own in the tree.
+fn cuts(
+    weights: &[f64],
+    labelled: &[usize],
+    tuples: &[Vec<u32>],
+    ks: &[usize],
+    run: &Run,
+) -> Result<Vec<Vec<u32>>> {
+    if labelled.is_empty() {
+        return Ok(vec![vec![MISSING; weights.len()]; ks.len()]);
+    }
+    let row = |s: usize, out: &mut [f64]| {
+        out.iter_mut().zip(tuples).for_each(|(out, other)| *out = shared(&tuples[s], other));
+    };
+    let of_labelled: Vec<f64> = labelled.iter().map(|&s| weights[s]).collect();
+    let joins = chain(Dense::new(&of_labelled, Link::Average, 1.0, row), run)?;
+    let of_k = |&k: &usize| {
+        let mut labels = vec![MISSING; weights.len()];
+        let found = cut(labelled.len(), &joins, k.min(labelled.len()));
+        labelled.iter().zip(found).for_each(|(&s, label)| labels[s] = label);
+        labels
+    };
+    Ok(ks.iter().map(of_k).collect())
+}
+
 /// The curve of one number of clusters, but for the increase of its area.
 fn curve(weights: &[f64], all: &[u32], halves: &[&[u32]], k: usize, run: &Run) -> Result<KCurve> {
-    let mut stability = 0.0;
+    let (mut stability, mut compared) = (0.0, 0.0);
     for half in halves {
-        stability += adjusted_rand(&Contingency::of_labels(all, half, Some(weights))?);
+        let table = Contingency::of_labels(all, half, Some(weights))?;
+        if !table.is_empty() {
+            stability += adjusted_rand(&table);
+            compared += 1.0;
+        }
     }
     let member = |(i, half): (usize, &&[u32])| {
-        let labels = half.iter().map(|&label| Some(i64::from(label)));
+        let labels = half.iter().map(|&label| (label != MISSING).then_some(i64::from(label)));
         HardMember::from_integers(i.to_string(), labels).into()
     };
     let members = halves.iter().enumerate().map(member).collect();
@@ -117,7 +146,7 @@ fn curve(weights: &[f64], all: &[u32], halves: &[&[u32]], k: usize, run: &Run) -
     let steps = halves.len();
     Ok(KCurve {
         k,
-        stability: stability / steps as f64,
+        stability: stability / f64::max(compared, 1.0),
         undecided: undecided_share(&distribution),
         area: distribution[..steps].iter().sum::<f64>() / steps as f64,
         area_increase: 0.0,
@@ -212,6 +241,25 @@ mod tests {
         // Only the pairs of opposite corners are decided: never together.
         assert!((found.undecided - 4.0 / 6.0).abs() < 1e-12);
         assert!(found.stability < 1.0);
+    }
+
+    /// With three members to a half some objects have no label in it; they are no clusters.
+    #[test]
+    fn missing_labels_do_not_make_the_right_number_unstable() {
+        let mut rng = crate::Rng::new(1, Stream::Data);
+        let mut member = |_| {
+            let mut label = |i: usize| match rng.below(10) {
+                0..3 => None,
+                3 => Some(rng.below(6) as i64),
+                _ => Some(i as i64 % 6),
+            };
+            HardMember::from_integers("m", (0..300).map(&mut label).collect::<Vec<_>>()).into()
+        };
+        let all = profiles(&Ensemble::new((0..6).map(&mut member).collect()).unwrap());
+        let found = crate::judge::KCriteria::new(&all, None, &Run::new(0)).unwrap();
+        let six = found.curves.iter().find(|curve| curve.k == 6).unwrap();
+        assert!(six.stability > 0.7, "{}", six.stability);
+        assert!(found.shares.iter().all(|&share| share < 1.0 + 1e-9), "{:?}", found.shares);
     }
 
     #[test]

@@ -193,12 +193,20 @@ impl<'a> Support<'a> {
     ///
     /// If the run is cancelled.
     pub fn choices(&self, run: &Run) -> Result<Vec<Placement>> {
-        let choice = |count: &mut Count, s: usize| {
+        let choice = |count: &mut Count, &s: &u32| {
             run.check()?;
-            Ok(self.choice_with(s, count))
+            Ok(self.choice_with(s as usize, count))
         };
-        let profiles = (0..self.profiles.len()).into_par_iter();
-        run.install(|| profiles.map_init(|| self.room(), choice).collect())
+        // Profiles of one cluster mostly lie in the same clusters of the members: one after the other
+        // they find the shares of these in the cache.
+        let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
+        let found: Vec<Placement> = run.install(|| {
+            order.par_sort_by_key(|&s| self.labels[s as usize]);
+            order.par_iter().map_init(|| self.room(), choice).collect::<Result<_>>()
+        })?;
+        let mut choices = found.clone();
+        order.iter().zip(found).for_each(|(&s, placement)| choices[s as usize] = placement);
+        Ok(choices)
     }
 
     /// The support of profile `s` for every consensus cluster.
