@@ -283,7 +283,8 @@ mod tests {
         assert!(told("a\tb\nx\ty\nx\tq\n", Some(&["x", "y"]), 2).contains("no object `q`"));
         assert!(told("a\tb\tw\n0\t1\t-2\n", None, 3).contains("weight"));
         assert!(told("x\tq\nx\ty\n", Some(&["x", "y"]), 2).contains("`q` is none"));
-        assert!(told("0\t9\n0\t1\n", None, 3).contains("line 1: `0` is an object"));
+        assert!(told("0\t9\n0\t1\n", None, 3).contains("line 1"));
+        assert!(told("0\tq\n0\t1\n", None, 3).contains("line 1: `0` is an object"));
         assert!(told("x\ty\tmuch\nx\ty\t1\n", Some(&["x", "y"]), 2).contains("its weight"));
         assert!(told("a\n0\n", None, 3).contains("two columns"));
     }

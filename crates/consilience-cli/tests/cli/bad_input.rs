@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::{run, table};
+use crate::{run, shown, table};
 
 /// Files of the folder that every case runs in.
 fn prepare(folder: &Path) {
@@ -216,9 +216,8 @@ fn misspelt_columns_and_options_are_guessed() {
         "labels.csv",
         "patient,north,south\np1,a,1\np2,b,2\np3,a,1\np4,b,2\n",
     );
-    std::fs::write(folder.path().join("truth.csv"), "patient,kind\np1,x\np2,y\np3,x\np4,y\n")
-        .unwrap();
-    std::fs::write(folder.path().join("data.csv"), "name,x,y\na,1.5,2\nb,2.5,3\n").unwrap();
+    fs::write(folder.path().join("truth.csv"), "patient,kind\np1,x\np2,y\np3,x\np4,y\n").unwrap();
+    fs::write(folder.path().join("data.csv"), "name,x,y\na,1.5,2\nb,2.5,3\n").unwrap();
     for (words, meant) in [
         ("combine labels.csv --id patint", "patient"),
         ("combine labels.csv --id patient --drop nort", "north"),
@@ -245,4 +244,19 @@ fn misspelt_columns_and_options_are_guessed() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(&format!("a similar argument exists: '{meant}'")), "{said}");
     }
+}
+
+/// What the estimates leave out is counted where it is allocated.
+#[test]
+fn the_ceiling_of_memory_is_kept_while_reading() {
+    let folder = tempdir().unwrap();
+    // Seven million rows, of which the checks want a hundred megabytes.
+    fs::write(folder.path().join("rows.csv"), "a,b\n".to_owned() + &"1,2\n2,1\n".repeat(3_500_000))
+        .unwrap();
+    let output = run(folder.path(), &["check", "rows.csv", "--memory", "10MB"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    assert!(told.contains("--memory does not allow"), "{told}");
+    let output = run(folder.path(), &["check", "rows.csv", "--memory", "1GB"]);
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
 }
