@@ -26,7 +26,8 @@
 #' @examples
 #' coarse <- c(1, 1, 1, 1, 2, 2, 2, 2)
 #' fine <- c(1, 1, 1, 1, 2, 2, 3, 3)
-#' found <- resolve(list(coarse, coarse, coarse, fine, fine, fine), levels = rep(c(0.1, 0.5), each = 3))
+#' runs <- list(coarse, coarse, coarse, fine, fine, fine)
+#' found <- resolve(runs, levels = rep(c(0.1, 0.5), each = 3))
 #' found
 #' predict(found)
 #' predict(found, level = 0.1)

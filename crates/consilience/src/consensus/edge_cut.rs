@@ -25,7 +25,8 @@
 //! $$ \kappa < 0.15 + 2 / d^2 + 2.5 / \sqrt{n}, $$
 //!
 //! and if the members are less than half of the way from chance to full agreement on all pairs of objects (element-centric similarity; where hardly an
-//! edge lies between communities, $\kappa$ only sees single errors), there are no communities: the answer are the connected components of the graph, and that is said.
+//! edge lies between communities, $\kappa$ only sees single errors), and if their mean modularity is at most
+//! $0.05 + 1.2 (1 - 2 / \sqrt n) (2 / d)^{2/3}$, there are no communities: the answer are the connected components of the graph, and that is said.
 //!
 //! # Objects, not profiles
 //!
@@ -212,23 +213,39 @@ impl ConsensusMethod for EdgeCut {
     }
 }
 
-/// The agreement on simple edges that members reach on random graphs, at most.
-fn random_agreement(edges: &Edges) -> f64 {
+/// How many objects simple edges link, and the mean degree of these.
+fn extent(edges: &Edges) -> (f64, f64) {
     let mut linked = vec![false; edges.n_objects()];
     edges.pairs().iter().flatten().for_each(|&end| linked[end as usize] = true);
     let n = linked.iter().filter(|&&linked| linked).count().max(1) as f64;
-    let degree = 2.0 * edges.len() as f64 / n;
+    (n, 2.0 * edges.len() as f64 / n)
+}
+
+/// The agreement on simple edges that members reach on random graphs, at most.
+fn random_agreement(edges: &Edges) -> f64 {
+    let (n, degree) = extent(edges);
     0.15 + 2.0 / (degree * degree) + 2.5 / n.sqrt()
+}
+
+/// The modularity that random graphs of this size do not reach: a fifth and .05 above what R. Guimerà, M. Sales-Pardo and L. A. N.
+/// Amaral (*Modularity from Fluctuations in Random Graphs and Complex Networks.* Physical Review E 70, 2004) find in theirs.
+fn random_modularity(edges: &Edges) -> f64 {
+    let (n, degree) = extent(edges);
+    0.05 + 1.2 * (1.0 - 2.0 / n.sqrt()) * (2.0 / degree).powf(2.0 / 3.0)
 }
 
 /// How far members are on the way from chance to full agreement on which objects are together, from which on they do not
 /// cut at random.
 const SAME: f64 = 0.5;
 
-/// Whether the members agree on the edges no more than on those of a random graph, and on all pairs of objects hardly more.
-/// Members that put all ends together have nothing to disagree on.
+/// Whether the members agree on the edges no more than on those of a random graph, on all pairs of objects hardly more, and part the
+/// graph no better than a random one can be parted. Members that put all ends together have nothing to disagree on.
 fn is_random(profiles: &Profiles, edges: &Edges, linked: &Linked, run: &Run) -> Result<bool> {
     if linked.agreement.is_none_or(|found| found >= random_agreement(edges)) {
+        return Ok(false);
+    }
+    run.check()?;
+    if modularity(profiles, edges) > random_modularity(edges) {
         return Ok(false);
     }
     run.check()?;
@@ -245,6 +262,30 @@ fn is_random(profiles: &Profiles, edges: &Edges, linked: &Linked, run: &Run) -> 
         |of: fn(&(f64, f64)) -> f64| found.iter().map(of).sum::<f64>() / found.len().max(1) as f64;
     let (similarity, chance) = (mean(|pair| pair.0), mean(|pair| pair.1));
     Ok(chance >= 1.0 || (similarity - chance) / (1.0 - chance) < SAME)
+}
+
+/// The mean modularity of the members, edges between objects that a member labels counting alike.
+fn modularity(profiles: &Profiles, edges: &Edges) -> f64 {
+    let map = profiles.map();
+    let of_member = |h: usize| {
+        let label = |v: u32| match map[v as usize] {
+            NO_PROFILE => None,
+            s => profiles.label(s as usize, h),
+        };
+        let mut degrees = vec![0.0f64; profiles.members()[h].clusters.len()];
+        let (mut within, mut all) = (0.0, 0.0);
+        for &[a, b] in edges.pairs() {
+            let Some((a, b)) = label(a).zip(label(b)) else { continue };
+            degrees[a] += 1.0;
+            degrees[b] += 1.0;
+            within += f64::from(u8::from(a == b));
+            all += 1.0;
+        }
+        let expected: f64 = degrees.iter().map(|d| (d / (2.0 * all)).powi(2)).sum();
+        if all > 0.0 { within / all - expected } else { 0.0 }
+    };
+    let r = profiles.n_members();
+    (0..r).into_par_iter().map(of_member).collect::<Vec<_>>().iter().sum::<f64>() / r as f64
 }
 
 /// What the edges that `keep` keeps connect, numbered by first objects.

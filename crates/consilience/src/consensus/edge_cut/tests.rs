@@ -138,3 +138,39 @@ fn members_of_other_objects_do_not_disagree() {
     let linked = Linked { shares: vec![0.5; n - 1], agreement: Some(0.0) };
     assert!(!is_random(&small.profiles(), &edges, &linked, &Run::new(0)).unwrap());
 }
+
+/// Where hardly an edge lies between communities, members that merge or split them do not agree on edges. They still
+/// part the graph better than a random one can be parted.
+#[test]
+fn communities_far_apart_are_found_though_members_merge_and_split_them() {
+    let (n, mut rng) = (120, Rng::new(3, Stream::Data));
+    let graph = |within: usize, between: usize, rng: &mut Rng| {
+        let mut pairs = Vec::new();
+        for a in 0..n {
+            for b in 0..a {
+                if rng.below(100) < if a / 40 == b / 40 { within } else { between } {
+                    pairs.push([a as u32, b as u32]);
+                }
+            }
+        }
+        pairs
+    };
+    let mut member = |h: usize| {
+        let (chosen, merges) = (rng.below(3), h % 2 == 0);
+        let label = |i: usize| match i / 40 == chosen {
+            true if merges => (chosen + 1) % 3,
+            true if i % 2 == 0 => 3,
+            _ => i / 40,
+        };
+        (0..n).map(|i| Some(label(i) as i64)).collect()
+    };
+    let members: Vec<Vec<Option<i64>>> = (0..20).map(&mut member).collect();
+    let planted: Vec<u32> = (0..n as u32).map(|i| i / 40).collect();
+    let apart = Small { n, pairs: graph(30, 1, &mut rng), members };
+    assert!(same(&apart.labels(&EdgeCut::new(), None), &planted));
+    // Members that part a graph without communities, each in its own way.
+    let mut member = |_| (0..n).map(|_| Some(rng.below(3) as i64)).collect();
+    let members = (0..20).map(&mut member).collect();
+    let none = Small { n, pairs: graph(11, 11, &mut rng), members };
+    assert_eq!(none.labels(&EdgeCut::new(), None), vec![0; n]);
+}
