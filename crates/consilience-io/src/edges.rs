@@ -8,6 +8,7 @@ use consilience::{Edges, Run};
 use super::error::{InputError, Place, Result};
 use super::join::Objects;
 use super::parse::with_point;
+use super::spelling::Setting;
 use super::table::{Ids, Places, Plan, Role, Table};
 use super::{ReadOptions, read_table};
 
@@ -37,7 +38,20 @@ pub fn read_edges(
         ..ReadOptions::default()
     };
     let plan = Columns { by_id: ids.is_some() };
-    let mut table = read_table(path, &options, &plan, run)?;
+    let mut table = read_table(path, &options, &plan, run).map_err(|error| match error {
+        InputError::NotANumber { file, place, column, value, .. } => {
+            let hint = match ids {
+                Some(_) => "correct it, or leave the column out".to_owned(),
+                None => format!(
+                    "objects are named by their rows, from 0; if they have names, {} tells which column of the \
+                     clusterings holds them",
+                    Setting::Id
+                ),
+            };
+            InputError::NotANumber { file, place, column, value, hint }
+        }
+        other => other,
+    })?;
     let weights = weight_column(&table.names);
     let mut warnings = Vec::new();
     let others: Vec<&String> = table
@@ -286,6 +300,7 @@ mod tests {
         assert!(told("0\t9\n0\t1\n", None, 3).contains("line 1"));
         assert!(told("0\tq\n0\t1\n", None, 3).contains("line 1: `0` is an object"));
         assert!(told("x\ty\tmuch\nx\ty\t1\n", Some(&["x", "y"]), 2).contains("its weight"));
+        assert!(told("a\tb\nx\ty\n", None, 3).contains("objects are named by their rows"));
         assert!(told("a\n0\n", None, 3).contains("two columns"));
     }
 }

@@ -1,9 +1,10 @@
 //! What a folder of results holds, as `run`, `demo` and `combine --save` write it.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use consilience::pipeline::Record;
+use consilience::pipeline::{Record, ResolutionRecord};
 use consilience_io::cleanup::TemporaryFolder;
 use consilience_io::{FolderLock, OutputError, ReadOptions, recover, sweep};
 
@@ -61,9 +62,18 @@ pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
             file.display()
         ))
     };
-    let text = fs::read_to_string(&file)
-        .map_err(|error| refused(&format!("cannot be read ({})", error.kind())))?;
-    Record::parse(&text).ok_or_else(|| refused("is no result"))
+    let text = fs::read_to_string(&file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => refused("does not exist"),
+        kind => refused(&format!("cannot be read ({kind})")),
+    })?;
+    Record::parse(&text).ok_or_else(|| match serde_json::from_str::<ResolutionRecord>(&text) {
+        Ok(record) if !record.levels.is_empty() => data(format!(
+            "{} was written by `resolve`, whose results are tables and a figure: labels.csv has the clusters, \
+             tree.svg the levels; for a page, `combine --save` the clusterings of one level",
+            file.display()
+        )),
+        _ => refused("is no result"),
+    })
 }
 
 /// Takes the column of identifiers from the record of a result whose ensemble is among the files,

@@ -1,5 +1,7 @@
 //! `consilience score CLUSTERINGS... [--truth COL|FILE]`.
 
+use std::path::Path;
+
 use consilience::ensemble::Profiles;
 use consilience::ensemble::{Contingency, Ensemble, Member};
 use consilience::metrics::{ElementCentric, MetricInfo, metric};
@@ -17,6 +19,12 @@ use crate::session::Session;
 use crate::{output, signals};
 
 pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
+    if let Some((path, file, column)) = args.files.iter().find_map(|path| column_of(path)) {
+        return Err(usage(format!(
+            "there is no file {path}; if column `{column}` of {file} is meant: all columns of a table are compared, and \
+             --drop leaves others out; with known classes, --truth {path} compares with that column"
+        )));
+    }
     let session = Session::new(common);
     let mut options = args.reading.options(args.truth.as_deref(), args.weights.as_deref());
     // What others say of the same labels can be compared only so; --noise missing leaves it out.
@@ -30,6 +38,13 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
         Some(truth) => against_truth(args, &ensemble, &truth, &session),
         None => pairwise(args, &ensemble, &session),
     }
+}
+
+/// The file and column that someone may have meant by a path that does not exist.
+fn column_of(path: &Path) -> Option<(&str, &str, &str)> {
+    let text = path.to_str().filter(|_| !path.exists())?;
+    let (file, column) = text.rsplit_once(':')?;
+    Path::new(file).is_file().then_some((text, file, column))
 }
 
 /// A row per clustering.

@@ -45,7 +45,10 @@ fn everything_is_in_the_folder() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("`batch` has no level and is left out"), "{said}");
     assert!(said.contains("Recommended level: 0.5 (3 clusters"), "{said}");
+    assert!(said.contains("labels.csv has the clusters at level 0.5"), "{said}");
     assert!(output.stdout.is_empty());
+    let page = shown(&run(folder.path(), &["report", "levels"]));
+    assert!(page.contains("was written by `resolve`"), "{page}");
     let read = |name: &str| fs::read_to_string(folder.path().join("levels").join(name)).unwrap();
     let labels = read("labels.csv");
     let mut lines = labels.lines();

@@ -258,3 +258,12 @@ fn identifiers_under_another_name_pair_the_rows() {
         assert!(json["error"]["message"].as_str().unwrap().contains(problem), "{words}: {json}");
     }
 }
+
+#[test]
+fn a_column_in_the_place_of_a_file_is_understood() {
+    let folder = folder_with("labels.csv", TABLE);
+    let output = run(folder.path(), &["score", "labels.csv:good", "--truth", "truth"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("--drop leaves others out"), "{told}");
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -187,3 +187,12 @@ fn memory_is_asked_for_the_moves_and_nothing_is_left() {
     assert!(output.status.success(), "{}", shown(&output));
     assert_eq!(lines(&folder.path().join("out/moves.csv")).len(), 1 + 1_000);
 }
+
+#[test]
+fn tables_without_common_objects_are_told() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("a.csv"), "who,x\np,0\nq,1\n").unwrap();
+    fs::write(folder.path().join("b.csv"), "who,x\nr,0\ns,1\n").unwrap();
+    let output = run(folder.path(), &["align", "a.csv", "b.csv", "--id", "who", "-o", "out"]);
+    assert!(shown(&output).contains("`a` and `b` have no object in common"), "{}", shown(&output));
+}

@@ -156,10 +156,10 @@ fn communities_far_apart_are_found_though_members_merge_and_split_them() {
         pairs
     };
     let mut member = |h: usize| {
-        let (chosen, merges) = (rng.below(3), h % 2 == 0);
+        let (chosen, merges) = (rng.below(3), h.is_multiple_of(2));
         let label = |i: usize| match i / 40 == chosen {
             true if merges => (chosen + 1) % 3,
-            true if i % 2 == 0 => 3,
+            true if i.is_multiple_of(2) => 3,
             _ => i / 40,
         };
         (0..n).map(|i| Some(label(i) as i64)).collect()
