@@ -15,9 +15,7 @@ mod limit;
 mod page;
 pub mod paper;
 mod subject;
-mod tree;
 
 pub use data::Report;
 pub use page::{is_page, page};
 pub use subject::{Names, Subject};
-pub use tree::resolution_tree;

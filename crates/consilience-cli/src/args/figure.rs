@@ -24,11 +24,14 @@ Examples:
   Without title and caption, one column wide (3.5 inches), for a caption of your own:
     consilience figure consilience-demo cdf --bare --width 3.5 -o fig2.svg
 
+  The tree of levels of `resolve`:
+    consilience figure levels tree -o levels.pdf
+
   All of them:
     for name in matrix sizes items agreement k cdf; do
         consilience figure consilience-demo $name -o $name.pdf; done")]
 pub(crate) struct FigureArgs {
-    /// The folder that `run`, `demo` or `combine --save` wrote, or its result.json
+    /// The folder that `run`, `demo`, `resolve` or `combine --save` wrote, or its result.json
     #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
 

@@ -3,17 +3,24 @@
 use anyhow::Context as _;
 use consilience_io::Target;
 use consilience_report::Report;
-use consilience_report::figures::{Frame, KINDS, figure, offered};
+use consilience_report::figures::{Figure, Frame, KINDS, Kind, figure, offered, resolution};
 use serde_json::json;
 
 use super::drawing::Drawing;
 use super::files::check_output;
-use super::folder::{LABELS, RECORD, folder_of};
+use super::folder::{LABELS, RECORD, folder_of, resolution_of};
 use super::saved::Saved;
 use crate::args::{Common, FigureArgs};
 use crate::errors::{closest, usage};
 use crate::output::{self, listed, named};
 use crate::session::Session;
+
+/// The figure of results of `resolve`.
+static TREE: Kind = Kind {
+    name: "tree",
+    title: "How clusters come apart from level to level",
+    about: "how clusters come apart from level to level (results of `resolve`)",
+};
 
 pub(super) fn run(args: &FigureArgs, common: &Common) -> anyhow::Result<()> {
     let Some(name) = &args.name else {
@@ -23,10 +30,15 @@ pub(super) fn run(args: &FigureArgs, common: &Common) -> anyhow::Result<()> {
             ));
         }
         let session = Session::new(common);
-        return list(&report(args, &session)?, &session);
+        let kinds = match resolution_of(&args.result) {
+            Some(_) => vec![&TREE],
+            None => offered(&report(args, &session)?).collect(),
+        };
+        return list(&kinds, &session);
     };
-    if !KINDS.iter().any(|kind| kind.name == name) {
-        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    let names = || KINDS.iter().chain([&TREE]).map(|kind| kind.name);
+    if !names().any(|known| known == name) {
+        let names: Vec<&str> = names().collect();
         let meant = closest(name, names.iter().copied());
         let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
         return Err(usage(format!(
@@ -50,10 +62,7 @@ pub(super) fn run(args: &FigureArgs, common: &Common) -> anyhow::Result<()> {
     check_output("-o", path, &[folder.join(RECORD), folder.join(LABELS)], args.force)?;
     let target = Target::new(path)?;
     let session = Session::new(common);
-    let report = report(args, &session)?;
-    let frame = Frame { width: 72.0 * args.width, title: !args.bare, caption: !args.bare };
-    let drawn = figure(&report, name, args.member.as_deref(), &frame);
-    let drawn = drawn.ok_or_else(|| not_offered(&report, name, args.member.as_deref()))?;
+    let drawn = drawn(args, name, &session)?;
     let bytes = drawing.write(&target, &drawn, args.dpi, &session)?;
     session.progress.clear();
     if session.json {
@@ -69,6 +78,24 @@ pub(super) fn run(args: &FigureArgs, common: &Common) -> anyhow::Result<()> {
     }
     output::note(&format!("{} written\n{}: {}", path.display(), drawn.title, drawn.caption));
     Ok(())
+}
+
+/// The figure of this name.
+fn drawn(args: &FigureArgs, name: &str, session: &Session) -> anyhow::Result<Figure> {
+    let frame = Frame { width: 72.0 * args.width, title: !args.bare, caption: !args.bare };
+    match resolution_of(&args.result) {
+        Some(record) if name == TREE.name => return Ok(resolution(&record, &frame)),
+        Some(_) => {
+            return Err(usage(format!(
+                "a result of `resolve` offers no figure `{name}`; it offers {}",
+                TREE.name
+            )));
+        }
+        None => {}
+    }
+    let report = report(args, session)?;
+    figure(&report, name, args.member.as_deref(), &frame)
+        .ok_or_else(|| not_offered(&report, name, args.member.as_deref()))
 }
 
 /// What the figures are drawn from.
@@ -96,9 +123,8 @@ fn not_offered(report: &Report, name: &str, member: Option<&str>) -> anyhow::Err
     ))
 }
 
-fn list(report: &Report, session: &Session) -> anyhow::Result<()> {
+fn list(kinds: &[&Kind], session: &Session) -> anyhow::Result<()> {
     session.progress.clear();
-    let kinds: Vec<_> = offered(report).collect();
     if session.json {
         let told: Vec<_> = kinds
             .iter()

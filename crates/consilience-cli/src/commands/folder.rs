@@ -46,6 +46,30 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 
 /// The record of a result.
 pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
+    let (file, text) = record_text(path)?;
+    Record::parse(&text).ok_or_else(|| match levels_in(&text) {
+        Some(_) => data(format!(
+            "{} was written by `resolve`, whose results are tables and a figure: labels.csv has the clusters, \
+             `consilience figure {} tree` draws the levels; for a page, `combine --save` the clusterings of one level",
+            file.display(),
+            folder_of(path).display()
+        )),
+        None => no_result(&file, "is no result"),
+    })
+}
+
+/// The record of a result of `resolve`, if it is one.
+pub(super) fn resolution_of(path: &Path) -> Option<ResolutionRecord> {
+    levels_in(&record_text(path).ok()?.1)
+}
+
+fn levels_in(text: &str) -> Option<ResolutionRecord> {
+    let record: ResolutionRecord = serde_json::from_str(text).ok()?;
+    (!record.levels.is_empty()).then_some(record)
+}
+
+/// What stands in the record of a result, and which file that is.
+fn record_text(path: &Path) -> anyhow::Result<(PathBuf, String)> {
     let folder = folder_of(path);
     let file = if path.is_dir() { path.join(RECORD) } else { path.to_owned() };
     recover(&folder).map_err(|error| OutputError::io(folder.display().to_string(), &error))?;
@@ -55,25 +79,21 @@ pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
             folder.display()
         )));
     }
-    let refused = |problem: &str| {
-        data(format!(
-            "{} {problem}: name a folder that `consilience run` or `combine --save` wrote, or its \
-             result.json",
-            file.display()
-        ))
-    };
-    let text = fs::read_to_string(&file).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => refused("does not exist"),
-        kind => refused(&format!("cannot be read ({kind})")),
-    })?;
-    Record::parse(&text).ok_or_else(|| match serde_json::from_str::<ResolutionRecord>(&text) {
-        Ok(record) if !record.levels.is_empty() => data(format!(
-            "{} was written by `resolve`, whose results are tables and a figure: labels.csv has the clusters, \
-             tree.svg the levels; for a page, `combine --save` the clusterings of one level",
-            file.display()
-        )),
-        _ => refused("is no result"),
-    })
+    match fs::read_to_string(&file) {
+        Ok(text) => Ok((file, text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(no_result(&file, "does not exist"))
+        }
+        Err(error) => Err(no_result(&file, &format!("cannot be read ({})", error.kind()))),
+    }
+}
+
+fn no_result(file: &Path, problem: &str) -> anyhow::Error {
+    data(format!(
+        "{} {problem}: name a folder that `consilience run` or `combine --save` wrote, or its \
+         result.json",
+        file.display()
+    ))
 }
 
 /// Takes the column of identifiers from the record of a result whose ensemble is among the files,

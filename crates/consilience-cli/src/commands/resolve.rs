@@ -11,7 +11,7 @@ use consilience_io::{
     Cells, Ids, InputError, ReadOptions, Stage, Target, read_clusterings, read_raw, write_table,
     write_text,
 };
-use consilience_report::resolution_tree;
+use consilience_report::figures::{Frame, resolution};
 use serde_json::{Map, json};
 
 use super::files::{check_output, described, described_as, file_name, given};
@@ -214,7 +214,7 @@ fn write(
     ];
     write_table(&target(NODES)?, &of_nodes.map(|(name, cells)| (name.to_owned(), cells)), run)?;
     write_table(&target(EDGES)?, &of_edges.map(|(name, cells)| (name.to_owned(), cells)), run)?;
-    write_text(&target(FIGURE)?, &resolution_tree(record))?;
+    write_text(&target(FIGURE)?, &resolution(record, &Frame::default()).picture.svg())?;
     write_text(&target(RECORD)?, &format!("{}\n", serde_json::to_string_pretty(record)?))?;
     run.check()?;
     let stage = Stage::default();

@@ -152,3 +152,20 @@ fn noise_has_no_level_to_recommend() {
     let labels = fs::read_to_string(folder.path().join("out/labels.csv")).unwrap();
     assert!(labels.starts_with("id,cluster,confidence\n0,,\n"), "{labels}");
 }
+
+#[test]
+fn the_tree_is_a_figure_like_others() {
+    let folder = runs();
+    run(folder.path(), &[&PATTERN[..], &["-o", "levels"]].concat());
+    let told = shown(&run(folder.path(), &["figure", "levels"]));
+    assert!(told.contains("tree") && !told.contains("matrix"), "{told}");
+    for (name, start) in
+        [("tree.pdf", &b"%PDF"[..]), ("tree.png", b"\x89PNG"), ("tree.svg", b"<svg")]
+    {
+        let output = run(folder.path(), &["figure", "levels", "tree", "-o", name]);
+        assert!(output.status.success(), "{}", shown(&output));
+        assert!(fs::read(folder.path().join(name)).unwrap().starts_with(start), "{name}");
+    }
+    let refused = run(folder.path(), &["figure", "levels", "matrix", "-o", "m.svg"]);
+    assert!(shown(&refused).contains("it offers tree"), "{}", shown(&refused));
+}

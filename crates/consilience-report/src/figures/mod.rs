@@ -14,9 +14,11 @@ mod picture;
 mod png;
 mod svg;
 mod theme;
+mod tree;
 
 pub use flow::timeline;
 pub use picture::Picture;
+pub use tree::resolution;
 
 use self::picture::{Colour, Item};
 use self::theme::{CAPTION, TITLE, WORD, of_number};
