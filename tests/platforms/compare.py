@@ -53,7 +53,7 @@ def ask(command: list[str], question: list[str], where: Path) -> tuple[bytes, ob
     out = where / "out.csv"
     out.unlink(missing_ok=True)
     # Relative names: an emulator of another system has other paths.
-    done = subprocess.run([*command, *question, "-o", "out.csv", "--json"], cwd=where, capture_output=True)
+    done = subprocess.run([*command, *question, "--threads", "1", "-o", "out.csv", "--json"], cwd=where, capture_output=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command + question)}: {done.stderr.decode(errors='replace')}")
     said = json.loads(done.stdout)
