@@ -1,6 +1,7 @@
 //! The README as a new user follows it: every command, in an empty folder, as printed.
 
 use std::fs;
+use std::path::Path;
 
 use tempfile::tempdir;
 
