@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc browser-test bench bench-kernels harden accuracy labels reproduce reproduce-quick deny clean
+.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc browser-test bench bench-kernels harden accuracy labels reproduce reproduce-quick deny dist release-check clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -193,6 +193,16 @@ reproduce-quick:
 ## Licences and sources of all dependencies (needs cargo-deny).
 deny:
 	$(CARGO) deny check
+
+## Binaries and wheels for all platforms in target/dist/release, run where an emulator is at hand and compared with
+## those for this machine: docs/platforms.md. DIST="--only TARGET --no-compare --no-sdist" for less.
+DIST ?=
+dist:
+	scripts/dist $(DIST)
+
+## Whether the tree is ready to be released: docs/releasing.md.
+release-check:
+	scripts/release-check
 
 clean:
 	$(CARGO) clean

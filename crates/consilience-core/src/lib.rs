@@ -9,6 +9,7 @@
 
 pub mod error;
 pub mod linalg;
+pub mod math;
 pub mod rng;
 pub mod run;
 

@@ -5,6 +5,7 @@
 //! Every restart, member or draw of ties reads a stream of its own, so results depend neither on
 //! the number of threads nor on the order in which work happens to finish.
 
+use crate::math;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng};
 
@@ -93,8 +94,8 @@ impl Rng {
     /// A standard normal number (Box and Muller; one of the pair is dropped so that the stream's
     /// position depends on the number of calls alone).
     pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        let radius = (-2.0 * math::ln(1.0 - self.unit())).sqrt();
+        radius * math::cos(std::f64::consts::TAU * self.unit())
     }
 
     /// Shuffles in place (Fisher and Yates).

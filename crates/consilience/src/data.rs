@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
+use crate::math;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
@@ -138,7 +139,7 @@ pub fn blobs(rng: &mut Rng) -> DataSet {
     let mut centres: Vec<[f64; 2]> = Vec::new();
     while centres.len() < 5 {
         let centre = [20.0 * rng.unit() - 10.0, 20.0 * rng.unit() - 10.0];
-        let distance = |other: &[f64; 2]| (centre[0] - other[0]).hypot(centre[1] - other[1]);
+        let distance = |other: &[f64; 2]| math::hypot(centre[0] - other[0], centre[1] - other[1]);
         if centres.iter().all(|other| distance(other) >= 6.0) {
             shape.cloud(rng, 100, &(centres.len() + 1).to_string(), centre, [1.0, 1.0]);
             centres.push(centre);
@@ -188,7 +189,7 @@ impl Shape {
             .into_iter()
             .map(|angle| {
                 let r = radius + width * (rng.unit() - 0.5);
-                [centre[0] + r * angle.cos(), centre[1] + r * angle.sin()]
+                [centre[0] + r * math::cos(angle), centre[1] + r * math::sin(angle)]
             })
             .collect();
         self.class(name, points);

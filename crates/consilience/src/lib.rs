@@ -69,7 +69,7 @@ pub use consensus::{
     METHODS, Mcla, MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc,
     RobustClusters, Sa, Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
 };
-use consilience_core::{error, linalg, rng, run};
+use consilience_core::{error, linalg, math, rng, run};
 pub use ensemble::{Ensemble, HardMember, Member, SoftMember};
 pub use error::{Asked, Error, Result};
 pub use graph::Edges;

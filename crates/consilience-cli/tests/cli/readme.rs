@@ -1,6 +1,7 @@
 //! The README as a new user follows it: every command, in an empty folder, as printed.
 
 use std::fs;
+use std::path::Path;
 
 use tempfile::tempdir;
 
@@ -51,4 +52,19 @@ fn manual_pages_are_written_for_every_command() {
     assert_eq!(run(folder.path(), &["man", "man1"]).status.code(), Some(2), "they are there");
     let shown = run(folder.path(), &["man"]).stdout;
     assert_eq!(shown, fs::read(folder.path().join("man1/consilience.1")).unwrap());
+}
+
+/// `scripts/release-check` knows all places; these are not read by cargo.
+#[test]
+fn the_version_is_the_same_wherever_it_is_written() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let version = env!("CARGO_PKG_VERSION");
+    for (file, line) in [
+        ("CITATION.cff", format!("version: {version}")),
+        ("recipe/recipe.yaml", format!("  version: \"{version}\"")),
+        ("crates/consilience-r/package/DESCRIPTION", format!("Version: {version}")),
+    ] {
+        let text = fs::read_to_string(root.join(file)).expect("the file is there");
+        assert!(text.lines().any(|l| l == line), "{file} has no line `{line}`");
+    }
 }

@@ -14,6 +14,7 @@ use crate::linalg::Matrix;
 use crate::linalg::eigen::{Eigen, eigen};
 use crate::linalg::lanczos::{column_lengths, finish, worst_residual};
 use crate::linalg::product::product;
+use crate::math;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
@@ -88,7 +89,8 @@ fn filtered(
 ) -> Result<Matrix> {
     let low = low.clamp(-0.9, 1.0 - 1e-9);
     let (middle, half) = (0.5 * (low - 1.0), 0.5 * (low + 1.0));
-    let degree = ((2.0 * GROWTH).ln() / ((1.0 - middle) / half).acosh()).clamp(2.0, MAX_DEGREE);
+    let degree =
+        (math::ln(2.0 * GROWTH) / math::acosh((1.0 - middle) / half)).clamp(2.0, MAX_DEGREE);
     // 2 (A - c) / e times one less another; the first step has no other and no 2.
     let step = |scale: f64, mut image: Matrix, one: &Matrix, other: Option<&Matrix>| {
         let pairs = image.as_mut_slice().iter_mut().zip(one.as_slice());

@@ -1,10 +1,11 @@
 //! $f(t) = t \ln t$, the term that entropies and mutual informations are sums of.
 
+use crate::math;
 use rayon::prelude::*;
 
 /// $t \ln t$, with $f(0) = 0$.
 pub fn xlogx(t: f64) -> f64 {
-    if t > 0.0 { t * t.ln() } else { 0.0 }
+    if t > 0.0 { t * math::ln(t) } else { 0.0 }
 }
 
 /// $f(t) = t \ln t$ at the whole numbers $0 \ldots n$: a logarithm less in every inner loop over

@@ -21,6 +21,7 @@ use crate::base::table::{Float, Table};
 use crate::ensemble::argmax;
 use crate::error::{Error, Result};
 use crate::linalg::{Matrix, vectorised};
+use crate::math;
 use crate::rng::Rng;
 use crate::run::{Run, Stop};
 use crate::setters::setters;
@@ -232,13 +233,13 @@ pub(super) fn memberships_at(into: &mut [f64], m: f64) -> f64 {
     let mut sum = 0.0;
     for u in into.iter_mut() {
         let ratio = least / *u;
-        *u = if m == 2.0 { ratio } else { ratio.powf(1.0 / (m - 1.0)) };
+        *u = if m == 2.0 { ratio } else { math::pow(ratio, 1.0 / (m - 1.0)) };
         sum += *u;
     }
     into.iter_mut().for_each(|u| *u /= sum);
     // u_j^(m-1) d_j is the same for all j, namely the nearest centre's least / sum^(m-1), so that
     // the row's share of J, the mean of it weighted by u, is that too.
-    if m == 2.0 { least / sum } else { least / sum.powf(m - 1.0) }
+    if m == 2.0 { least / sum } else { least / math::pow(sum, m - 1.0) }
 }
 
 /// The memberships of the rows of `data` in clusters with these centres, for fuzzifier `m`.

@@ -3,6 +3,7 @@
 use crate::base::fuzzy_kmeans::memberships_at;
 use crate::base::table::{Float, Table};
 use crate::linalg::Matrix;
+use crate::math;
 
 /// Rows that are worked on at a time, one a lane of a register. Every lane does what one row alone
 /// would have done to it, in the same order, so the results are those of rows one by one.
@@ -107,7 +108,7 @@ impl Lanes {
         let d = data.ncols();
         for (j, u) in self.u.iter().enumerate() {
             let weights: [f64; LANES] =
-                std::array::from_fn(|l| if m == 2.0 { u[l] * u[l] } else { u[l].powf(m) });
+                std::array::from_fn(|l| if m == 2.0 { u[l] * u[l] } else { math::pow(u[l], m) });
             let (sums, total) = sums.row_mut(j).split_at_mut(d);
             let (chunks, rest) = sums.as_chunks_mut::<APART>();
             let done = chunks.len() * APART;

@@ -39,6 +39,7 @@ use crate::base::{KMeansParams, distance::CHUNK};
 use crate::error::{Error, Result};
 use crate::graph::UnionFind;
 use crate::linalg::{Eigen, Matrix, largest_filtered};
+use crate::math;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use crate::setters::setters;
@@ -246,7 +247,7 @@ fn edges(rows: &Matrix, neighbours: usize, k: usize, run: &Run) -> Result<Vec<(u
         let mut shortest = None;
         for bridge in bridges {
             let ratio = *shortest.get_or_insert(bridge.length) / bridge.length;
-            edges.push((bridge.a, bridge.b, (-1.0_f64).exp() * ratio * ratio));
+            edges.push((bridge.a, bridge.b, math::exp(-1.0) * ratio * ratio));
         }
     }
     Ok(edges)

@@ -9,6 +9,7 @@ use crate::base::predict::nearest_centres;
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
 use crate::linalg::vectorised;
+use crate::math;
 use crate::run::Run;
 
 /// Points that are searched for together: as many as share a look at a leaf where all leaves are looked at.
@@ -93,7 +94,7 @@ impl Neighbours {
             // A product of roots, since a product of squares could be too large or too small.
             let scales = scale(i).sqrt() * scale(j as usize).sqrt();
             // Copies of a row are as near as can be, whatever the scale.
-            (j, if square == 0.0 { 1.0 } else { (-square / scales).exp() })
+            (j, if square == 0.0 { 1.0 } else { math::exp(-square / scales) })
         })
     }
 

@@ -52,7 +52,6 @@
 #![allow(clippy::inline_always)]
 
 use rayon::prelude::*;
-use statrs::function::gamma::{digamma, ln_gamma};
 
 use crate::consensus::driver::{Effort, SAMPLE, STATES_HELD, Solver, Step, solve};
 use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
@@ -66,6 +65,7 @@ use crate::linalg::lanes::{
     ln_gamma_branchless, total,
 };
 use crate::linalg::{Matrix, exp_branchless, ln_branchless, vectorised};
+use crate::math;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
@@ -259,7 +259,7 @@ impl<'a> Problem<'a> {
             for h in 0..k {
                 // Exponential numbers brought to sum 1 are Dirichlet(1).
                 let drawn: Vec<f64> =
-                    member.clusters.clone().map(|_| -(1.0 - rng.unit()).ln() + 1e-12).collect();
+                    member.clusters.clone().map(|_| -math::ln(1.0 - rng.unit()) + 1e-12).collect();
                 let sum: f64 = drawn.iter().sum();
                 member.clusters.clone().zip(&drawn).for_each(|(c, x)| beta[(c, h)] = x / sum);
             }
@@ -320,7 +320,7 @@ impl<'a> Problem<'a> {
         let mut table = Wide::new(&model.beta);
         if !profiles.is_hard() {
             // Chances are then products of powers.
-            table.values.as_mut_slice().iter_mut().for_each(|x| *x = x.ln());
+            table.values.as_mut_slice().iter_mut().for_each(|x| *x = math::ln(*x));
         }
         let stride = table.lanes * LANES;
         let len = (n_clusters + 1) * stride + 2;
@@ -351,9 +351,10 @@ impl<'a> Problem<'a> {
                 );
             });
         let by_cluster = Matrix::from_fn(n_clusters, k, |c, h| sums[c * stride + h]);
-        let constant = ln_gamma(model.alpha.iter().sum())
-            - model.alpha.iter().map(|&a| ln_gamma(a)).sum::<f64>();
-        let prior = self.smoothing * model.beta.as_slice().iter().map(|b| b.ln()).sum::<f64>();
+        let constant = ln_gamma_branchless(model.alpha.iter().sum())
+            - model.alpha.iter().map(|&a| ln_gamma_branchless(a)).sum::<f64>();
+        let prior =
+            self.smoothing * model.beta.as_slice().iter().map(|&b| math::ln(b)).sum::<f64>();
         Sums {
             by_cluster,
             log_theta: sums[n_clusters * stride..][..k].to_vec(),
@@ -446,7 +447,7 @@ impl<'a> Object<'a> {
                 let logs = self.table.row(c).as_flattened();
                 row.iter_mut().zip(logs).for_each(|(x, b)| *x += p * b);
             });
-            row.iter_mut().for_each(|x| *x = x.exp());
+            row.iter_mut().for_each(|x| *x = math::exp(*x));
             self.rows.push(at);
         }
     }
@@ -609,8 +610,8 @@ fn sum_of_logs(values: &[f64]) -> f64 {
 
 /// What $\alpha$ should make large, for a unit of weight.
 fn alpha_objective(alpha: &[f64], mean: &[f64]) -> f64 {
-    let terms = alpha.iter().zip(mean).map(|(&a, s)| (a - 1.0) * s - ln_gamma(a));
-    ln_gamma(alpha.iter().sum()) + terms.sum::<f64>()
+    let terms = alpha.iter().zip(mean).map(|(&a, s)| (a - 1.0) * s - ln_gamma_branchless(a));
+    ln_gamma_branchless(alpha.iter().sum()) + terms.sum::<f64>()
 }
 
 /// A few steps of Newton's method for $\alpha$, given the mean of $\ln \theta$ over the objects; the
@@ -625,8 +626,9 @@ fn improve_alpha(alpha: &mut Vec<f64>, mean: &[f64]) {
     let mut height = alpha_objective(alpha, mean);
     for _ in 0..STEPS {
         let sum: f64 = alpha.iter().sum();
-        let (psi, z) = (digamma(sum), trigamma(sum));
-        let g: Vec<f64> = alpha.iter().zip(mean).map(|(&a, s)| s + psi - digamma(a)).collect();
+        let (psi, z) = (digamma_branchless(sum), trigamma(sum));
+        let g: Vec<f64> =
+            alpha.iter().zip(mean).map(|(&a, s)| s + psi - digamma_branchless(a)).collect();
         let d: Vec<f64> = alpha.iter().map(|&a| -trigamma(a)).collect();
         let b = g.iter().zip(&d).map(|(g, d)| g / d).sum::<f64>()
             / (1.0 / z + d.iter().map(|d| 1.0 / d).sum::<f64>());

@@ -10,6 +10,7 @@
 
 use crate::consensus::params::words;
 use crate::ensemble::Profiles;
+use crate::math;
 
 words! {
     /// How the entropy of a cluster becomes its weight.
@@ -36,10 +37,10 @@ impl Certainty {
         let mut entropies = profiles.cluster_entropies(&profiles.gram(profiles.weights()));
         for member in profiles.members() {
             let scale = match self {
-                Certainty::Normalised => theta * (member.n_clusters().max(2) as f64).log2(),
+                Certainty::Normalised => theta * math::log2(member.n_clusters().max(2) as f64),
                 Certainty::Plain => theta,
             };
-            entropies[member.clusters.clone()].iter_mut().for_each(|h| *h = (-*h / scale).exp());
+            entropies[member.clusters.clone()].iter_mut().for_each(|h| *h = math::exp(-*h / scale));
         }
         entropies
     }
@@ -116,14 +117,16 @@ pub(super) mod tests {
                 for d in 0..profiles.members()[m].n_clusters() {
                     let shared = inside().filter(|&s| profiles.label(s, m) == Some(d));
                     let p = shared.map(|s| w[s]).sum::<f64>() / all;
-                    entropy -= if p > 0.0 { p * p.log2() } else { 0.0 };
+                    entropy -= if p > 0.0 { p * math::log2(p) } else { 0.0 };
                 }
             }
             let most = match certainty {
-                Certainty::Normalised => (profiles.members()[q].n_clusters().max(2) as f64).log2(),
+                Certainty::Normalised => {
+                    math::log2(profiles.members()[q].n_clusters().max(2) as f64)
+                }
                 Certainty::Plain => 1.0,
             };
-            (-entropy / (asked * theta * most)).exp()
+            math::exp(-entropy / (asked * theta * most))
         };
         Matrix::from_fn(u, u, |s, t| {
             let both: Vec<usize> = (0..r).filter(|&q| known(s, q) && known(t, q)).collect();
@@ -177,11 +180,11 @@ pub(super) mod tests {
     fn certainties_follow_the_formulas() {
         let profiles = profiles(&hard_ensemble(&[[0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2]]));
         let plain = Certainty::Plain.of_clusters(&profiles, None);
-        assert_eq!(plain, [(-0.5f64 / 0.4).exp(), 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(plain, [math::exp(-0.5 / 0.4), 1.0, 1.0, 1.0, 1.0]);
         let normalised = Certainty::Normalised.of_clusters(&profiles, Some(0.4));
         assert_eq!(normalised, plain);
         // One cluster alone counts as two.
         let single = self::profiles(&hard_ensemble(&[[0, 0, 0, 0], [0, 0, 1, 1]]));
-        assert_eq!(Certainty::Normalised.of_clusters(&single, Some(0.5))[0], (-1.0f64).exp());
+        assert_eq!(Certainty::Normalised.of_clusters(&single, Some(0.5))[0], math::exp(-1.0));
     }
 }

@@ -50,6 +50,7 @@ use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{Factor, Profiles};
 use crate::error::Result;
 use crate::linalg::{Matrix, project_to_simplex};
+use crate::math;
 use crate::run::Run;
 
 /// What there is to know about generalised weighted cluster aggregation.
@@ -99,8 +100,8 @@ impl Divergence {
         match self {
             Divergence::Euclidean => x * x,
             Divergence::KullbackLeibler if x == 0.0 => 0.0,
-            Divergence::KullbackLeibler => x * x.ln() - x,
-            Divergence::Exponential => x.exp(),
+            Divergence::KullbackLeibler => x * math::ln(x) - x,
+            Divergence::Exponential => math::exp(x),
         }
     }
 
@@ -108,8 +109,8 @@ impl Divergence {
         match self {
             Divergence::Euclidean => 2.0 * x,
             // A pair that only members of weight 0 put together: very far, not infinitely.
-            Divergence::KullbackLeibler => x.max(f64::MIN_POSITIVE).ln(),
-            Divergence::Exponential => x.exp(),
+            Divergence::KullbackLeibler => math::ln(x.max(f64::MIN_POSITIVE)),
+            Divergence::Exponential => math::exp(x),
         }
     }
 }

@@ -50,6 +50,7 @@ use crate::consensus::seeds::far_apart;
 use crate::ensemble::{Code, Profiles, tally, with_codes};
 use crate::error::Result;
 use crate::linalg::{Matrix, vectorised};
+use crate::math;
 use crate::rng::Stream;
 use crate::run::Run;
 
@@ -107,9 +108,9 @@ impl Utility {
     fn value(self, y: &[f64], p: f64) -> f64 {
         match self {
             Utility::Category => y.iter().map(|y| y * y).sum(),
-            Utility::Entropy => y.iter().filter(|&&y| y > 0.0).map(|y| y * y.ln()).sum(),
+            Utility::Entropy => y.iter().filter(|&&y| y > 0.0).map(|&y| y * math::ln(y)).sum(),
             Utility::Cosine => y.iter().map(|y| y * y).sum::<f64>().sqrt(),
-            Utility::Lp => y.iter().map(|y| y.powf(p)).sum::<f64>().powf(1.0 / p),
+            Utility::Lp => math::pow(y.iter().map(|&y| math::pow(y, p)).sum(), 1.0 / p),
         }
     }
 
@@ -117,9 +118,9 @@ impl Utility {
     fn distance(self, y: &[f64], l: usize, value: f64, p: f64) -> f64 {
         match self {
             Utility::Category => 1.0 - 2.0 * y[l] + value,
-            Utility::Entropy => -y[l].max(1e-12).ln(),
+            Utility::Entropy => -math::ln(y[l].max(1e-12)),
             Utility::Cosine => 1.0 - y[l] / value,
-            Utility::Lp => 1.0 - (y[l] / value).powf(p - 1.0),
+            Utility::Lp => 1.0 - math::pow(y[l] / value, p - 1.0),
         }
     }
 

@@ -56,6 +56,7 @@ use crate::ensemble::{Profiles, argmax};
 use crate::error::Result;
 use crate::linalg::lanes::{LANES, largest, total};
 use crate::linalg::{Matrix, exp_branchless, ln_branchless, vectorised};
+use crate::math;
 use crate::rng::Stream;
 use crate::run::Run;
 
@@ -246,11 +247,11 @@ impl Mixture {
                 let unknown = (e.by_component[m] - known).max(0.0);
                 for c in member.clusters.clone() {
                     log_theta[(c, m)] = match old {
-                        _ if known <= NO_MASS * total => -(member.n_clusters() as f64).ln(),
-                        None => (e.by_cluster[(c, m)] / known).ln(),
+                        _ if known <= NO_MASS * total => -math::ln(member.n_clusters() as f64),
+                        None => math::ln(e.by_cluster[(c, m)] / known),
                         Some(old) => {
-                            let filled = unknown * old.log_theta[(c, m)].exp();
-                            ((e.by_cluster[(c, m)] + filled) / (known + unknown)).ln()
+                            let filled = unknown * math::exp(old.log_theta[(c, m)]);
+                            math::ln((e.by_cluster[(c, m)] + filled) / (known + unknown))
                         }
                     };
                 }
@@ -260,7 +261,7 @@ impl Mixture {
     }
 
     fn log_alpha(&self) -> Vec<f64> {
-        self.alpha.iter().map(|a| a.ln()).collect()
+        self.alpha.iter().map(|&a| math::ln(a)).collect()
     }
 
     /// The expectation step and the sums that the maximisation step needs, in one pass; with the weight
@@ -296,7 +297,7 @@ impl Mixture {
         let mut log_theta = self.log_theta.clone();
         for (c, share) in profiles.cluster_shares().into_iter().enumerate() {
             let row = log_theta.row_mut(c).iter_mut();
-            row.for_each(|x| *x = ((1.0 - BLUR) * x.exp() + BLUR * share).ln());
+            row.for_each(|x| *x = math::ln((1.0 - BLUR) * math::exp(*x) + BLUR * share));
         }
         let even = BLUR / self.alpha.len() as f64;
         let alpha = self.alpha.iter().map(|a| (1.0 - BLUR) * a + even).collect();

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::linalg::Matrix;
+use crate::math;
 use crate::rng::Rng;
 
 /// Rows of one unit of parallel work.
@@ -53,7 +54,7 @@ pub(crate) fn far_apart(
 
 /// How many rows are drawn for every seed but the first.
 fn candidates(k: usize) -> usize {
-    2 + (k.max(1) as f64).ln() as usize
+    2 + math::ln(k.max(1) as f64) as usize
 }
 
 /// At most how many numbers [`far_apart`] holds for every row.

@@ -53,6 +53,7 @@ use crate::ensemble::{Profiles, tally};
 use crate::error::Result;
 use crate::linalg::lanes::{LANES, Lane, add_scaled};
 use crate::linalg::{Matrix, ln_branchless, vectorised, xlogx_branchless};
+use crate::math;
 use crate::metrics::member_diversity;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
@@ -311,7 +312,7 @@ impl<'a> Problem<'a> {
             for c in 0..k {
                 let n: f64 = member.clusters.clone().map(|j| costs[(j, c)]).sum();
                 for j in member.clusters.clone() {
-                    let cost = omega * ((n + half).ln() - (costs[(j, c)] + half).ln());
+                    let cost = omega * (math::ln(n + half) - math::ln(costs[(j, c)] + half));
                     costs[(j, c)] = if used[c] { cost } else { EMPTY };
                 }
             }

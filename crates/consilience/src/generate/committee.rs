@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::generate::base::{Base, BaseInfo, base};
 use crate::generate::random_k::BaseK;
 use crate::generate::scheme::{Scheme, SchemeInfo};
+use crate::math;
 use crate::setters::setters;
 
 /// What there is to know about the scheme.
@@ -167,7 +168,7 @@ fn spread(k: BaseK, n: usize) -> Vec<usize> {
 
 /// `count` whole numbers from `low` to `high` that grow by about the same factor.
 fn geometric(low: usize, high: usize, count: usize) -> Vec<usize> {
-    let factor = (high as f64 / low as f64).powf(1.0 / (count - 1) as f64);
+    let factor = math::pow(high as f64 / low as f64, 1.0 / (count - 1) as f64);
     let mut last = low - 1;
     let step = |i: usize| {
         last = ((low as f64 * factor.powi(i as i32)).round() as usize).max(last + 1).min(high);

@@ -32,6 +32,7 @@ use crate::error::Result;
 use crate::graph::balance::{Balance, Parts, Refinement, whole};
 use crate::graph::bisection::{Bisection, Sides};
 use crate::graph::pin_counts::PinCounts;
+use crate::math;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 
@@ -278,7 +279,7 @@ impl Hypergraph {
         // shared by the pairs of an edge.
         let clock = |e: usize| {
             let share = self.edge_weights[e] as f64 / (self.pins(e).len() as f64 - 1.0);
-            -(1.0 - rng.unit()).ln() / share
+            -math::ln(1.0 - rng.unit()) / share
         };
         let times: Vec<f64> = (0..self.n_edges()).map(clock).collect();
         let mut ringing: Vec<u32> = (0..self.n_edges() as u32).collect();
@@ -387,7 +388,7 @@ impl Task {
         let mean = total as f64 / self.k as f64;
         // Parts may be heavier than the mean by a factor that all bisections to come share.
         let levels = f64::from(usize::BITS - (self.k - 1).leading_zeros());
-        let slack = (cap as f64 / mean).max(1.0).powf(1.0 / levels);
+        let slack = math::pow((cap as f64 / mean).max(1.0), 1.0 / levels);
         let side_cap = |k: usize| {
             let share = k as f64 * mean;
             (share * slack).max(share + heaviest as f64 / 2.0).floor() as u64

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use crate::error::Result;
 use crate::graph::Adjacency;
 use crate::graph::louvain::number;
+use crate::math;
 use crate::run::Run;
 
 /// A move must gain more bits than this, times the flow of what moves.
@@ -25,7 +26,7 @@ const ROUNDS: usize = 10;
 const PATIENCE: usize = 20;
 
 fn plogp(x: f64) -> f64 {
-    if x > 0.0 { x * x.log2() } else { 0.0 }
+    if x > 0.0 { x * math::log2(x) } else { 0.0 }
 }
 
 /// How many bytes [`shortened`] holds beyond its graph of so many vertices.
@@ -248,7 +249,7 @@ mod tests {
         }
         let entropy = |shares: &[f64]| {
             let all: f64 = shares.iter().sum();
-            -shares.iter().filter(|&&x| x > 0.0).map(|x| x * (x / all).log2()).sum::<f64>()
+            -shares.iter().filter(|&&x| x > 0.0).map(|x| x * math::log2(x / all)).sum::<f64>()
         };
         let books = (0..n as u32).map(|module| {
             let own = (0..n).filter(|&v| modules[v] == module).map(|v| flow[v]);

@@ -182,7 +182,7 @@ mod by_metis {
         // Bisections of bisections multiply their tolerances.
         let levels = f64::from(usize::BITS - (balance.k - 1).leading_zeros());
         let allowed = balance.cap as f64 * balance.k as f64 / balance.total as f64;
-        let tolerance = [allowed.powf(1.0 / levels).max(1.001) as metis::Real];
+        let tolerance = [crate::math::pow(allowed, 1.0 / levels).max(1.001) as metis::Real];
         let mut labels = vec![0; graph.len()];
         let seed = metis::option::Seed((rng.bits() >> 33) as metis::Idx);
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

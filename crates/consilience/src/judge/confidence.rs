@@ -23,6 +23,7 @@ use crate::consensus::NO_CLUSTER;
 use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::judge::support::{Placement, Support};
+use crate::math;
 use crate::run::Run;
 
 /// A vote that says nothing, in votes.
@@ -50,7 +51,7 @@ impl Confidence {
         let (all, many) = (sizes.iter().sum::<f64>(), k.max(LEAST) as f64);
         let [constant, .., size, chance] = FITTED;
         let shared = |own: f64| {
-            let excess = (k as f64 * own / all).ln().max(0.0);
+            let excess = math::ln(k as f64 * own / all).max(0.0);
             constant + size * excess + chance / many
         };
         Confidence { of_clusters: sizes.into_iter().map(shared).collect() }
@@ -66,7 +67,7 @@ impl Confidence {
         let odds = shared
             + together * log_odds(heard * choice.together)
             + margin * log_odds(0.5 + 0.5 * heard * ahead);
-        1.0 / (1.0 + (-odds).exp())
+        1.0 / (1.0 + math::exp(-odds))
     }
 
     /// The confidence of every profile of the consensus `labels` of `k` clusters.
@@ -91,7 +92,7 @@ impl Confidence {
 }
 
 fn log_odds(share: f64) -> f64 {
-    ((share + ROOM) / (1.0 - share + ROOM)).ln()
+    math::ln((share + ROOM) / (1.0 - share + ROOM))
 }
 
 /// Whether nothing is missing: memberships add up to 1 but for rounding.

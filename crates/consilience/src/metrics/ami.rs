@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ensemble::Contingency;
+use crate::math;
 use crate::metrics::Information;
 
 /// Mutual information corrected for chance (Vinh, Epps and Bailey 2010),
@@ -57,7 +58,7 @@ fn expected_term(a: f64, b: f64, n: f64) -> f64 {
     let (low, high) = ((a + b - n).max(0.0), a.min(b));
     let mode = ((a + 1.0) * (b + 1.0) / (n + 2.0)).floor().clamp(low, high);
     let up = |x: f64| (a - x) * (b - x) / ((x + 1.0) * (n - a - b + x + 1.0));
-    let value = |x: f64| if x > 0.0 { x / n * (n * x / (a * b)).ln() } else { 0.0 };
+    let value = |x: f64| if x > 0.0 { x / n * math::ln(n * x / (a * b)) } else { 0.0 };
     let (mut sum, mut all) = (value(mode), 1.0);
     let (mut x, mut p) = (mode, 1.0);
     while x < high && p > NOTHING {

@@ -1,6 +1,7 @@
 //! Normalised mutual information.
 
 use crate::ensemble::Contingency;
+use crate::math;
 use crate::metrics::Information;
 
 /// What the mutual information $I$ of two clusterings is divided by.
@@ -50,7 +51,8 @@ pub fn nmi(table: &Contingency, normalisation: Normalisation) -> f64 {
         Normalisation::Min => a.min(b),
         Normalisation::Joint => a + b - mutual,
         Normalisation::LogK => {
-            0.5 * ((table.n_rows().max(1) as f64).ln() + (table.n_columns().max(1) as f64).ln())
+            0.5 * (math::ln(table.n_rows().max(1) as f64)
+                + math::ln(table.n_columns().max(1) as f64))
         }
     };
     if scale > 0.0 {

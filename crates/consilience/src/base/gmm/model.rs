@@ -9,6 +9,7 @@ use crate::base::gmm::block::{BLOCK, Block};
 use crate::base::table::{Float, Table};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
+use crate::math;
 use crate::run::Run;
 
 /// What is kept of the covariances.
@@ -183,10 +184,11 @@ impl GmmModel {
                 Spread::Full | Spread::Tied => factor[triangle(i + 1) - 1],
                 Spread::Diagonal => factor[i],
             };
-            let log_det: f64 = (0..d).map(|i| diagonal(i).ln()).sum();
+            let log_det: f64 = (0..d).map(|i| math::ln(diagonal(i))).sum();
             // A component that nobody belongs to has a weight of 0, and no density anywhere.
-            let log_weight = self.weights[c].max(f64::MIN_POSITIVE).ln();
-            self.constants[c] = log_weight + log_det - 0.5 * d as f64 * std::f64::consts::TAU.ln();
+            let log_weight = math::ln(self.weights[c].max(f64::MIN_POSITIVE));
+            self.constants[c] =
+                log_weight + log_det - 0.5 * d as f64 * math::ln(std::f64::consts::TAU);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::base::table::{Float, Table};
 use crate::base::uspec::representatives::Representatives;
 use crate::error::Result;
 use crate::linalg::Matrix;
+use crate::math;
 use crate::run::Run;
 
 /// The edges from every row to its nearest representatives.
@@ -33,7 +34,11 @@ pub(super) fn parts(n: usize) -> usize {
 /// The weight of an edge to a representative at this squared distance. None is nought: a row far from
 /// all representatives keeps its edges.
 fn weight(square: f64, sigma: f64) -> f64 {
-    if sigma > 0.0 { (-0.5 * (square.sqrt() / sigma).powi(2)).exp().max(f64::EPSILON) } else { 1.0 }
+    if sigma > 0.0 {
+        math::exp(-0.5 * (square.sqrt() / sigma).powi(2)).max(f64::EPSILON)
+    } else {
+        1.0
+    }
 }
 
 /// Turns the squared distances of a row to its representatives into weights; without a kernel width the

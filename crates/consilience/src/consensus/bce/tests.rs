@@ -1,7 +1,7 @@
 //! The bound, its parts and what it finds.
 
 use proptest::prelude::*;
-use statrs::function::gamma::digamma;
+use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::*;
 use crate::consensus::combine;

@@ -17,6 +17,8 @@
 //! Members that do not reach the bounds do not differ here, so a pair needs the two bounds and how
 //! many members lie beyond each: no error matrix is kept.
 
+use crate::math;
+
 /// The bounds $y_0 \le y_1$ and their complements, each without cancellation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
@@ -86,27 +88,27 @@ impl Cleaned {
                 product_of_rests *= 1.0 - c;
                 factors += 1;
                 if factors == FACTORS {
-                    self.c += (product_of_rests / product).ln();
-                    self.log_rest += product_of_rests.ln();
+                    self.c += math::ln(product_of_rests / product);
+                    self.log_rest += math::ln(product_of_rests);
                     (product, product_of_rests, factors) = (1.0, 1.0, 0);
                 }
             }
         }
         if factors > 0 {
-            self.c += (product_of_rests / product).ln();
-            self.log_rest += product_of_rests.ln();
+            self.c += math::ln(product_of_rests / product);
+            self.log_rest += math::ln(product_of_rests);
         }
         self.add_bounds(bounds, at_high, at_low);
     }
 
     fn add_bounds(&mut self, bounds: &Bounds, at_high: f64, at_low: f64) {
         if at_high > 0.0 {
-            self.c += at_high * (bounds.above_high / bounds.high).ln();
-            self.log_rest += at_high * bounds.above_high.ln();
+            self.c += at_high * math::ln(bounds.above_high / bounds.high);
+            self.log_rest += at_high * math::ln(bounds.above_high);
         }
         if at_low > 0.0 {
-            self.c += at_low * (bounds.above_low / bounds.low).ln();
-            self.log_rest += at_low * bounds.above_low.ln();
+            self.c += at_low * math::ln(bounds.above_low / bounds.low);
+            self.log_rest += at_low * math::ln(bounds.above_low);
         }
     }
 }

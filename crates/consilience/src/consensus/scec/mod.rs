@@ -56,6 +56,7 @@ use crate::consensus::params::{above, at_least, params, words};
 use crate::ensemble::{MISSING, Profiles};
 use crate::error::{Error, Result};
 use crate::linalg::Matrix;
+use crate::math;
 use crate::rng::{Rng, Stream};
 use crate::run::Run;
 use problem::{Last, Problem, overlaps_pay};
@@ -326,7 +327,7 @@ fn soft_count(membership: &Matrix, weights: &[f64]) -> f64 {
     }
     let total: f64 = mass.iter().sum();
     let shares = mass.iter().map(|m| m / total).filter(|&p| p > 0.0);
-    shares.map(|p| -p * p.ln()).sum::<f64>().exp()
+    math::exp(shares.map(|p| -p * math::ln(p)).sum())
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ use crate::consensus::params::{at_least, params, words};
 use crate::ensemble::{FEW_CLUSTERS, ProfileMember, Profiles, argmax};
 use crate::error::Result;
 use crate::linalg::{Matrix, max_assignment_dense};
+use crate::math;
 use crate::rng::Stream;
 use crate::run::Run;
 
@@ -98,7 +99,7 @@ impl ConsensusMethod for VotingMerging {
         let columns = finest.max(self.k.unwrap_or(1));
         let overlaps = self.takes_overlaps(profiles).then(|| {
             // By a power of two, lest sums of huge weights overflow: no bit of any other changes.
-            let scale = (-profiles.total_weight().log2().floor()).exp2();
+            let scale = math::exp2(-math::log2(profiles.total_weight()).floor());
             let weights: Vec<f64> = profiles.weights().iter().map(|w| scale * w).collect();
             (profiles.gram(&weights), scale)
         });

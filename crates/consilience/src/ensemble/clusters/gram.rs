@@ -7,6 +7,7 @@ use crate::ensemble::profiles::tally::tally;
 use crate::ensemble::profiles::{ProfileMember, Profiles};
 use crate::error::Result;
 use crate::linalg::{Matrix, symmetric_trajectory_cosines};
+use crate::math;
 use crate::run::Run;
 
 impl Profiles {
@@ -146,7 +147,7 @@ impl Profiles {
                 let whole: f64 = shared.iter().sum();
                 if whole > 0.0 {
                     let parts = shared.iter().filter(|&&x| x > 0.0).map(|x| x / whole);
-                    sum -= parts.map(|p| p * p.log2()).sum::<f64>();
+                    sum -= parts.map(|p| p * math::log2(p)).sum::<f64>();
                     asked += 1.0;
                 }
             }

@@ -10,6 +10,7 @@ use crate::base::SpanningTree;
 use crate::error::Result;
 use crate::judge::modes::of_joins;
 use crate::linalg::Matrix;
+use crate::math;
 use crate::run::Run;
 
 /// The row, counted from itself, whose distance is the scale of a row's surroundings.
@@ -39,7 +40,7 @@ pub(super) fn prominences(rows: &Matrix, run: &Run) -> Result<Vec<f64>> {
     });
     let least = (SMALLEST * n as f64).floor().max(FEWEST as f64);
     let found = of_joins(vec![1.0; n], vec![None; n], least, joins);
-    Ok(found.into_iter().map(|p| -(1.0 - p).ln()).collect())
+    Ok(found.into_iter().map(|p| -math::ln(1.0 - p)).collect())
 }
 
 #[cfg(test)]

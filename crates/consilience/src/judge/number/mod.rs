@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::linalg::Matrix;
+use crate::math;
 use crate::rng::Stream;
 use crate::run::Run;
 use crate::words::counted;
@@ -217,7 +218,7 @@ impl Number {
             .map(|i| {
                 let floor = FLOOR * deepest;
                 let deep = own(i) > deepest;
-                let step = if deep { (own(i) / own(i + 1).max(floor)).ln() } else { 0.0 };
+                let step = if deep { math::ln(own(i) / own(i + 1).max(floor)) } else { 0.0 };
                 let (agreement, reference) = (agreements[0][i], mean(i));
                 let alone = if gapless && i + 2 > ALONE { 0.0 } else { AGREEMENT };
                 let score = step + alone * (agreement - reference);
