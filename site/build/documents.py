@@ -1,0 +1,71 @@
+"""Documents of the repository as pages of the site: docs/, the README's sections, and those beside it. One source each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+FENCE = re.compile(r"^\s*(```|~~~)")
+#: A document named in a text, which becomes a link: `docs/r.md`, README.md and so on, not within a link or a longer path.
+NAMED = re.compile(r"(?<![\w/(\[-])(`?)(docs/[a-z-]+|SECURITY|CHANGELOG|CONTRIBUTING|ARCHITECTURE)(?:\.md)(`?)(?![\w/])")
+#: Documents beside the README, and their pages.
+BESIDE = {"SECURITY": "security", "CHANGELOG": "changelog", "CONTRIBUTING": "contributing", "ARCHITECTURE": "architecture"}
+#: Sections of the README that are pages.
+SECTIONS = {"Measured": "measured", "When not to use it": "limits"}
+
+
+def linked(text: str, known: set[str], up: str) -> str:
+    """A text in which documents that are named are links; `up` leads from its page to the root of the site."""
+
+    def link(found: re.Match[str]) -> str:
+        page = BESIDE.get(found[2], found[2])
+        return f"[{found[1]}{found[2].removeprefix('docs/')}{found[3]}]({up}{page}.md)" if page in known else found[0]
+
+    lines, fenced = [], False
+    for line in text.split("\n"):
+        fenced ^= FENCE.match(line) is not None
+        lines.append(line if fenced else NAMED.sub(link, line))
+    return "\n".join(lines)
+
+
+def spaced(text: str) -> str:
+    """Markdown of GitHub for a stricter reader: an empty line before lists, blocks of code and tables that have none."""
+    lines: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        fence = FENCE.match(line) is not None
+        before = lines[-1] if lines else ""
+        item = re.match(r"([-*]|\d+\.) ", line)
+        within = re.match(r"\s*([-*]|\d+\.) |\s{2,}|\|", before)
+        opens = not fenced and before.strip() and ((item and not within) or (fence and not before.startswith("    ")) or (line.startswith("|") and not before.startswith("|")))
+        if opens:
+            lines.append("")
+        lines.append(line)
+        fenced ^= fence
+    # What belongs to an item is indented by two or three there, and by four here.
+    return re.sub(r"(?m)^ {2,3}(?=\S)", "    ", "\n".join(lines)) if not fenced else text
+
+
+def section(text: str, heading: str) -> str:
+    """A section of a document as a document of its own."""
+    found = re.search(rf"(?ms)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text)
+    if found is None:
+        raise ValueError(f"README.md has no section `{heading}`")
+    return f"# {heading}\n{found[1]}"
+
+
+def write(root: Path, out: Path) -> list[str]:
+    """Writes all of them to `out`; the names of the documents in docs/."""
+    names = sorted(path.stem for path in (root / "docs").glob("*.md"))
+    known = {f"docs/{name}" for name in names} | set(BESIDE.values())
+    (out / "docs").mkdir(parents=True, exist_ok=True)
+    for name in names:
+        text = (root / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        (out / "docs" / f"{name}.md").write_text(spaced(linked(text, known, "../")), encoding="utf-8")
+    for name, page in BESIDE.items():
+        text = (root / f"{name}.md").read_text(encoding="utf-8")
+        (out / f"{page}.md").write_text(spaced(linked(text, known, "")), encoding="utf-8")
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    for heading, page in SECTIONS.items():
+        (out / f"{page}.md").write_text(spaced(linked(section(readme, heading), known, "")), encoding="utf-8")
+    return names
