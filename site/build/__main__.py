@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -104,6 +105,8 @@ def main() -> int:
     rust_reference(options.target.absolute(), reference, site)
 
     tutorials = [path.stem for path in check.sources() if path.parent.name == "tutorials" and path.stem != "index"]
+    # Files that pages include are named from the root of the repository.
+    os.chdir(ROOT)
     config = load_config(
         str(ROOT / "site" / "mkdocs.yml"), docs_dir=str(source), site_dir=str(staging), strict=True,
         nav=navigation.tree(names, method_names, r_pages, tutorials),

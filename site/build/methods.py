@@ -98,7 +98,7 @@ def when(method: Method) -> list[str]:
         else "**Soft clusterings:** takes the cluster of largest membership of each object, which you are warned of."
     )
     lines.append(f"**Missing labels:** {method['missing']}." if method["missing"] else "**Missing labels:** refused.")
-    lines.append(f"**Size:** {size(method)}")
+    lines.append(f"**Size:** {size(method)} Time {cost(method['time'])}; memory {cost(method['memory'])} ([letters](../docs/glossary.md#what-is-computed)).")
     gives = [words for key, words in (
         ("membership", "a soft consensus (`--membership`)"), ("correspondences", "what corresponds to what (`--correspondence`)"),
         ("dendrogram", "a dendrogram (`--dendrogram`)"), ("affinity", "the matrix that it learns (`--coassociation`)"),
@@ -134,7 +134,7 @@ def page(method: Method, module: str, root: Path, pages: dict[str, str], same: l
     edges = {True: (" --edges network.tsv", ", edges=edges", ", edges = edges"), False: ("", "", "")}[method["needs_edges"]]
     lines = [
         f"# {name}", "", f"{method['title'][0].upper()}{method['title'][1:]}.", "",
-        f"![The consensus by {name}](figures/{name}.svg){{ .figure }}", "", f"*{caption(method)}*", "",
+        f"![The consensus by {name}](figures/{name}.svg){{ .figure }}", "", f"*{caption(method)}*", "", "```", command(method), "```", "",
         "## When to use it", "", *(f"- {line}" for line in when(method)), "",
         "## How to call it", "",
         "```", f"consilience combine labels.csv --method {name}{told_k(method, 3)}{edges[0]} -o consensus.csv", "```", "",
@@ -150,18 +150,17 @@ def page(method: Method, module: str, root: Path, pages: dict[str, str], same: l
         others = " and ".join(f"[`{other}`]({other}.md)" for other in same)
         lines += [f"The same description is of {others}, which differ in what is said above.", ""]
     lines += [rust.markdown(text, pages), ""]
-    lines += ["## Cost and reference", "", f"Time {cost(method['time'])}; memory {cost(method['memory'])}, with $u$ distinct objects, $r$ members, "
-              "$k$ clusters, $K$ clusters of all members together and $t$ iterations.", "", f"> {method['reference']}", ""]
+    lines += ["## Reference", "", f"> {method['reference']}", ""]
     return "\n".join(lines)
 
 
 def caption(method: Method) -> str:
-    """What the figure shows, and the command."""
+    """What the figure shows."""
     if method["needs_edges"]:
-        return f"60 patients who have been in contact; a line is as dark as the share of five clusterings that put its ends together. `{command(method)}`"
+        return "60 patients who have been in contact; a line is as dark as the share of five clusterings that put its ends together."
     return (
         "Two half rings, from 30 runs of k-means with 10 to 20 clusters, none of which follows the rings: "
-        f"does the method join their pieces? One example, not a ranking. `{command(method)}`"
+        "does the method join their pieces? One example, not a ranking."
     )
 
 

@@ -24,7 +24,8 @@ def tree(documents: list[str], methods: list[str], r_pages: list[str] | None, tu
     others: list[Entry] = [f"docs/{name}.md" for name in documents if name not in placed and name not in ELSEWHERE]
     ordered = [name for name in TUTORIALS if name in tutorials] + [name for name in tutorials if name not in TUTORIALS]
     r_reference: list[Entry] = [{"R": ["reference/r/index.md", *(f"reference/r/{name}.md" for name in r_pages)]}] if r_pages else []
-    python: list[Entry] = ["reference/python.md", *({f"co.{name}": f"reference/python-{name}.md"} for name in PYTHON)]
+    modules: list[Entry] = [{f"co.{name}": f"reference/python-{name}.md"} for name in PYTHON]
+    python: list[Entry] = ["reference/python.md", *modules]
     return [
         {"Home": "index.md"},
         {"Start": [{"Quick start": "start.md"}, {"Install": "install.md"}, {"When not to use it": "limits.md"}]},

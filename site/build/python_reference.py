@@ -22,7 +22,7 @@ def text(words: str) -> str:
     return re.sub(r"::\n", ":\n", words)
 
 
-def names(module: griffe.Module | griffe.Alias) -> list[str]:
+def names(module: Named) -> list[str]:
     """The public names of a module, as its ``__all__`` has them."""
     path = module.filepath
     assert isinstance(path, Path)
@@ -51,6 +51,12 @@ def signature(name: str, function: Named) -> str:
     returns = f" -> {function.returns}" if function.returns is not None else ""
     line = f"{name}({', '.join(parts)}){returns}"
     return line if len(line) <= 100 else f"{name}(\n    " + ",\n    ".join(parts) + f",\n){returns}"
+
+
+def kind_of(annotation: object) -> str:
+    """A kind as it is written, without the brackets that a list of several gets when it is read as Python."""
+    words = str(annotation or "")
+    return words[1:-1] if words.startswith("(") and words.endswith(")") else words
 
 
 def listed(items: list[tuple[str, str, str]]) -> list[str]:
@@ -82,7 +88,7 @@ def sections(docstring: griffe.Docstring | None) -> list[str]:
             lines += [f"**{part.title or 'Note'}**", "", text(value.description), ""]
         elif isinstance(value, list):
             lines += [f"**{part.kind.value.capitalize()}**", ""]
-            lines += listed([(getattr(item, "name", "") or str(item.annotation or ""), str(item.annotation or "") if getattr(item, "name", "") else "", item.description) for item in value])
+            lines += listed([(getattr(item, "name", "") or kind_of(item.annotation), kind_of(item.annotation) if getattr(item, "name", "") else "", item.description) for item in value])
     return lines
 
 

@@ -110,8 +110,9 @@ class Sessions:
     def close(self) -> None:
         """Ends what is still running."""
         if self._python is not None:
-            assert self._python.stdin is not None
+            assert self._python.stdin is not None and self._python.stdout is not None
             self._python.stdin.close()
+            self._python.stdout.close()
             self._python.wait(timeout=20)
 
 
