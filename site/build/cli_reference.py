@@ -20,7 +20,7 @@ def write(program: Path, out: Path) -> None:
     codes = re.search(r"(?s)Exit codes: (.*)", top)
     lines = ["# Command line", "", f"{told(program, '--version').strip()}. This page is what `consilience COMMAND --help` prints.", ""]
     lines += [f"**Exit codes:** {' '.join(codes[1].split())}" if codes else "", ""]
-    lines += ["| command | |", "|---|---|", *(f"| [`{name}`](#{name}) | {what} |" for name, what in commands if name != "help"), ""]
+    lines += ["| command | what it does |", "|---|---|", *(f"| [`{name}`](#{name}) | {what} |" for name, what in commands if name != "help"), ""]
     for name, what in commands:
         if name == "help":
             continue

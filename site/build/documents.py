@@ -40,10 +40,10 @@ def spaced(text: str) -> str:
         opens = not fenced and before.strip() and ((item and not within) or (fence and not before.startswith("    ")) or (line.startswith("|") and not before.startswith("|")))
         if opens:
             lines.append("")
-        lines.append(line)
+        # What belongs to an item is indented by two or three there, and by four here.
+        lines.append(line if fenced else re.sub(r"^ {2,3}(?=\S)", "    ", line))
         fenced ^= fence
-    # What belongs to an item is indented by two or three there, and by four here.
-    return re.sub(r"(?m)^ {2,3}(?=\S)", "    ", "\n".join(lines)) if not fenced else text
+    return "\n".join(lines)
 
 
 def section(text: str, heading: str) -> str:

@@ -55,7 +55,7 @@ def block(tex: str) -> str:
     """An equation on lines of its own, with its number if it has one."""
     tag = TAG.search(tex)
     number = f'<span class="equation-number">({tag[1]})</span>' if tag else ""
-    return f'<div class="equation">{mathml(tex, "block")}{number}</div>'
+    return f'<div class="equation" tabindex="0">{mathml(tex, "block")}{number}</div>'
 
 
 class Blocks(Preprocessor):

@@ -142,7 +142,7 @@ def page(method: Method, module: str, root: Path, pages: dict[str, str], same: l
         "```r", f'consensus(labels, method = "{name}"{k_r}{edges[2]})', "```", "",
     ]
     if method["parameters"]:
-        lines += ["## Parameters", "", "| name | default | range | |", "|---|---|---|---|"]
+        lines += ["## Parameters", "", "| name | default | range | meaning |", "|---|---|---|---|"]
         lines += [f"| `{p['name']}` | `{p['default']}` | {p['range']} | {p['help'].replace('|', chr(92) + '|')} |" for p in method["parameters"]]
         lines += ["", f"On the command line `--set {method['parameters'][0]['name']}=VALUE`, in Python by `params=`, in R as further arguments.", ""]
     lines += ["## What it does", "", f"**{title}**", ""]
@@ -171,7 +171,7 @@ def overview(methods: list[Method]) -> str:
         "# Methods", "",
         f"{len(methods)} ways to combine clusterings, behind one interface. You need not choose: `auto` takes one that suits the number of objects, missing labels and soft members, "
         "and says which and why. How they compare on labels alone: [accuracy](../docs/accuracy.md).", "",
-        "| method | | finds k | soft | gives | size |", "|---|---|---|---|---|---|",
+        "| method | what it is | finds k | soft | gives | size |", "|---|---|---|---|---|---|",
     ]
     for method in methods:
         gives = ", ".join(key for key in ("membership", "correspondences", "dendrogram", "affinity") if method["gives"][key])
@@ -186,7 +186,7 @@ def overview(methods: list[Method]) -> str:
         f"Two half rings, from 30 runs of k-means with 10 to 20 clusters each (`{MEMBERS}`), none of which follows the rings; told to make two clusters where a method is told. Methods that find "
         "the number by themselves may keep the pieces. One example, not a ranking.", "", '<div class="thumbnails" markdown>', "",
     ]
-    lines += [f"[![{m['name']}](figures/{m['name']}.svg){{ loading=lazy }} `{m['name']}`]({m['name']}.md)" for m in methods if not m["needs_edges"]]
+    lines += [f"[![](figures/{m['name']}.svg){{ loading=lazy }} `{m['name']}`]({m['name']}.md)" for m in methods if not m["needs_edges"]]
     return "\n".join([*lines, "", "</div>", ""])
 
 
