@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 FENCE = re.compile(r"^\s*(```|~~~)")
-#: A document named in a text, which becomes a link: `docs/r.md`, README.md and so on, not within a link or a longer path.
-NAMED = re.compile(r"(?<![\w/(\[-])(`?)(docs/[a-z-]+|SECURITY|CHANGELOG|CONTRIBUTING|ARCHITECTURE)(?:\.md)(`?)(?![\w/])")
+#: Blocks and pieces of code, which are left alone unless they are nothing but the name of a document.
+CODE = re.compile(r"(?ms)^ *```.*?^ *```$|`[^`]+`")
+#: A document named in a text, which becomes a link: docs/r.md, SECURITY.md and so on, not within a link or a longer path.
+NAMED = re.compile(r"(?<![\w/(\[-])(docs/[a-z-]+|SECURITY|CHANGELOG|CONTRIBUTING|ARCHITECTURE)\.md(?![\w/])")
 #: Documents beside the README, and their pages.
 BESIDE = {"SECURITY": "security", "CHANGELOG": "changelog", "CONTRIBUTING": "contributing", "ARCHITECTURE": "architecture"}
 #: Sections of the README that are pages.
@@ -18,14 +20,17 @@ def linked(text: str, known: set[str], up: str) -> str:
     """A text in which documents that are named are links; `up` leads from its page to the root of the site."""
 
     def link(found: re.Match[str]) -> str:
-        page = BESIDE.get(found[2], found[2])
-        return f"[{found[1]}{found[2].removeprefix('docs/')}{found[3]}]({up}{page}.md)" if page in known else found[0]
+        page = BESIDE.get(found[1], found[1])
+        return f"[{found[1].removeprefix('docs/')}]({up}{page}.md)" if page in known else found[0]
 
-    lines, fenced = [], False
-    for line in text.split("\n"):
-        fenced ^= FENCE.match(line) is not None
-        lines.append(line if fenced else NAMED.sub(link, line))
-    return "\n".join(lines)
+    parts: list[str] = []
+    end = 0
+    for code in CODE.finditer(text):
+        parts.append(NAMED.sub(link, text[end:code.start()]))
+        named = NAMED.fullmatch(code[0].strip("`"))
+        parts.append(link(named) if named else code[0])
+        end = code.end()
+    return "".join([*parts, NAMED.sub(link, text[end:])])
 
 
 def spaced(text: str) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 #: What a browser loads by itself, by tag and attribute.
 LOADED = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
+
+#: Elements whose text is not read as a page's.
+CODE = {"pre", "code", "script", "style"}
+UNREAD = re.compile(r"\]\([^)\s]+\)")
 
 
 class Page(HTMLParser):
@@ -18,10 +23,13 @@ class Page(HTMLParser):
         super().__init__()
         self.links: list[tuple[str, bool]] = []
         self.anchors: set[str] = set()
+        self.unread: list[str] = []
+        self._code = 0
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Notes one element."""
+        self._code += tag in CODE
         found = dict(attrs)
         self.anchors |= {value for name in ("id", "name") if (value := found.get(name))}
         for name in ("href", "src", "data"):
@@ -29,6 +37,16 @@ class Page(HTMLParser):
             # A canonical address and such is no link that a reader follows.
             if value and not (tag == "link" and found.get("rel") in ("canonical", "next", "prev")):
                 self.links.append((value, (tag, name) in LOADED))
+
+
+    def handle_endtag(self, tag: str) -> None:
+        """Notes the end of one."""
+        self._code -= tag in CODE
+
+    def handle_data(self, data: str) -> None:
+        """Notes a link of Markdown that was not read as one, and stands on the page as it was written."""
+        if not self._code:
+            self.unread += UNREAD.findall(data)
 
 
 def broken(site: Path, skip: tuple[str, ...] = ()) -> tuple[int, list[str]]:
@@ -42,6 +60,7 @@ def broken(site: Path, skip: tuple[str, ...] = ()) -> tuple[int, list[str]]:
     for path, page in pages.items():
         # The page for what is not found is shown at any address, so its links begin at the root.
         base = site if path.name == "404.html" else path.parent
+        wrong += [f"{path.relative_to(site)}: {text} is not read as a link" for text in page.unread]
         for link, loaded in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

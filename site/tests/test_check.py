@@ -93,6 +93,9 @@ class Links(unittest.TestCase):
         for link in ("c.html", "b.html#here", "#y"):
             self.assertEqual(len(self.found(f'<a href="{link}"></a>')), 1, link)
 
+    def test_markdown_that_was_not_read(self) -> None:
+        self.assertEqual(len(self.found("<p>see [this](b.md)</p><pre>[x](y)</pre>")), 1)
+
     def test_nothing_is_loaded_from_elsewhere(self) -> None:
         self.assertEqual(len(self.found('<script src="https://example.org/a.js"></script><img src="//example.org/b.png">')), 2)
 
