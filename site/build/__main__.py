@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -111,6 +112,8 @@ def main() -> int:
         str(ROOT / "site" / "mkdocs.yml"), docs_dir=str(source), site_dir=str(staging), strict=True,
         nav=navigation.tree(names, method_names, r_pages, tutorials),
     )
+    # What `strict` refuses is told as a warning first.
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     build(config)
     shutil.copytree(staging, site, dirs_exist_ok=True)
     count, broken = links.broken(site, skip=("rust",))

@@ -15,6 +15,10 @@ BESIDE = {"SECURITY": "security", "CHANGELOG": "changelog", "CONTRIBUTING": "con
 #: Sections of the README that are pages.
 SECTIONS = {"Measured": "measured", "When not to use it": "limits"}
 
+#: Tables of figures, which a search for a word should not end in, and whose index every page would load.
+UNSEARCHED = {"reproduction"}
+EXCLUDED = "---\nsearch: { exclude: true }\n---\n\n"
+
 
 def linked(text: str, known: set[str], up: str) -> str:
     """A text in which documents that are named are links; `up` leads from its page to the root of the site."""
@@ -66,7 +70,8 @@ def write(root: Path, out: Path) -> list[str]:
     (out / "docs").mkdir(parents=True, exist_ok=True)
     for name in names:
         text = (root / "docs" / f"{name}.md").read_text(encoding="utf-8")
-        (out / "docs" / f"{name}.md").write_text(spaced(linked(text, known, "../")), encoding="utf-8")
+        head = EXCLUDED if name in UNSEARCHED else ""
+        (out / "docs" / f"{name}.md").write_text(head + spaced(linked(text, known, "../")), encoding="utf-8")
     for name, page in BESIDE.items():
         text = (root / f"{name}.md").read_text(encoding="utf-8")
         (out / f"{page}.md").write_text(spaced(linked(text, known, "")), encoding="utf-8")

@@ -39,10 +39,11 @@ def command(method: Method) -> str:
 
 
 def figures(program: Path, methods: list[Method], cache: Path, out: Path) -> None:
-    """A figure per method in `out`. They are kept in `cache` as long as the program is the same."""
+    """A figure per method in `out`. They are kept in `cache` as long as the program and what draws is the same."""
     stamp = cache / "program"
     state = program.stat()
-    version = f"{state.st_size} {state.st_mtime_ns} {[command(method) for method in methods]}"
+    drawing = Path(network.__file__).read_text(encoding="utf-8")
+    version = f"{state.st_size} {state.st_mtime_ns} {[command(method) for method in methods]} {drawing}"
     if not stamp.exists() or stamp.read_text() != version:
         shutil.rmtree(cache, ignore_errors=True)
         cache.mkdir(parents=True)

@@ -23,7 +23,7 @@ def places(clusters: dict[str, str]) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for number, name in enumerate(names):
         angle = 2 * math.pi * (number + 0.5) / len(names)
-        x, y = WIDTH / 2 + 165 * math.cos(angle), HEIGHT / 2 + 85 * math.sin(angle)
+        x, y = WIDTH / 2 + 165 * math.cos(angle), HEIGHT / 2 + 122 * math.sin(angle)
         inside = sorted(object_ for object_, cluster in clusters.items() if cluster == name)
         for position, object_ in enumerate(inside):
             turn = 2 * math.pi * position / len(inside)

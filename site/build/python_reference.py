@@ -18,8 +18,9 @@ Named = griffe.Object | griffe.Alias
 def text(words: str) -> str:
     """Text of a docstring as Markdown."""
     words = ROLE.sub(r"`\1`", words).replace("``", "`")
-    words = re.sub(r"(?m)^\.\. code-block:: (\w+)\n", "", words)
-    return re.sub(r"::\n", ":\n", words)
+    words = re.sub(r"::\n", ":\n", words)
+    # A session of Python among the text stays as it is.
+    return "\n\n".join(f"```pycon\n{part}\n```" if part.startswith(">>> ") else part for part in words.split("\n\n"))
 
 
 def names(module: Named) -> list[str]:
