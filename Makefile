@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc browser-test bench bench-kernels harden accuracy labels reproduce reproduce-quick deny dist release-check clean
+.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc browser-test bench bench-kernels harden accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -14,7 +14,7 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: needs lint rust-test examples python-test r-test harden-test doc browser-test
+test: needs lint rust-test examples python-test r-test site-test harden-test doc browser-test
 
 ## What the tests need besides Rust: looked for first, installed where possible, otherwise listed.
 needs:
@@ -127,6 +127,34 @@ browser-test:
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CHROMIUM="$$(../../scripts/needs browser)" CONSILIENCE="$(TARGET)/debug/consilience" \
 	    node --test --test-timeout=300000
+
+# The commands on the pages of the site are run, and must print what the pages say.
+SITE_CHECK = site/build/check.py --program $(TARGET)/debug/consilience --python $(PYTHON_VENV)/python --r-library $(R_HOME_)/library
+site-test: python-test r-test
+	$(PYTHON_VENV)/python site/tests/test_check.py
+	$(PYTHON_VENV)/python $(SITE_CHECK)
+
+## Rewrites what the pages of the site say is printed: look at the difference before you commit it.
+site-update: python-test r-test
+	$(PYTHON_VENV)/python $(SITE_CHECK) --update
+
+## The site: target/site/index.html. SITE_PROGRAM and SITE_WHEEL name a program and a wheel that are built already.
+SITE_HOME := $(TARGET)/site-build
+SITE_VENV := $(SITE_HOME)/venv/bin
+SITE_PROGRAM ?=
+SITE_WHEEL ?=
+$(SITE_HOME)/ready: site/requirements.txt
+	$(PYTHON) -m venv --clear $(SITE_HOME)/venv
+	$(SITE_VENV)/pip install --quiet --requirement $<
+	touch $@
+
+site: $(SITE_HOME)/ready
+	$(if $(SITE_PROGRAM),,$(CARGO) build --release --package consilience-cli)
+	$(if $(SITE_WHEEL),,$(MAKE) wheel)
+	$(SITE_VENV)/pip install --quiet --force-reinstall $(or $(SITE_WHEEL),$(PYTHON_HOME)/wheels/*.whl)
+	cd site/build && $(SITE_VENV)/mypy --strict --explicit-package-bases --cache-dir $(SITE_HOME)/mypy *.py
+	$(SITE_VENV)/python site/build --program $(or $(SITE_PROGRAM),$(TARGET)/release/consilience) --python $(SITE_VENV)/python \
+	    --r-library $(R_HOME_)/library --target $(TARGET) --out $(TARGET)/site
 
 ## Faults at every step, damaged files, and the same question asked in several ways: docs/hardening.md. In 15
 ## minutes; `make test` takes 3.
