@@ -55,6 +55,7 @@ use crate::ensemble::{Contingency, Linked, NO_PROFILE, Profiles};
 use crate::error::{Error, Result};
 use crate::graph::map_equation::{shortened, shortened_cost};
 use crate::graph::{Adjacency, Edges, UnionFind};
+use crate::math;
 use crate::metrics::element_similarity_and_chance;
 use crate::run::Run;
 
@@ -231,7 +232,7 @@ fn random_agreement(edges: &Edges) -> f64 {
 /// Amaral (*Modularity from Fluctuations in Random Graphs and Complex Networks.* Physical Review E 70, 2004) find in theirs.
 fn random_modularity(edges: &Edges) -> f64 {
     let (n, degree) = extent(edges);
-    0.05 + 1.2 * (1.0 - 2.0 / n.sqrt()) * (2.0 / degree).powf(2.0 / 3.0)
+    0.05 + 1.2 * (1.0 - 2.0 / n.sqrt()) * math::pow(2.0 / degree, 2.0 / 3.0)
 }
 
 /// How far members are on the way from chance to full agreement on which objects are together, from which on they do not
