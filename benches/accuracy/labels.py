@@ -54,7 +54,8 @@ class Program:
     def __init__(self, path: str, folder: Path, pools: Path) -> None:
         self.path, self.folder, self.pools = path, folder, pools
         table = json.loads(self.run("methods", "--json"))["methods"]
-        self.methods = [row["name"] for row in table]
+        # Methods on networks have no edges here.
+        self.methods = [row["name"] for row in table if not row["needs_edges"]]
         self.untold = {row["name"] for row in table if row["chooses_k"] == "always"}
 
     def run(self, *arguments: object) -> str:
