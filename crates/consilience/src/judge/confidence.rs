@@ -18,11 +18,15 @@
 //!
 //! `python benches/accuracy/confidence.py --fit` on the tuning half; figures for both halves are in
 //! `docs/accuracy.md`.
+//!
+//! Logarithms and exponentials are our own, which have the same bits on every machine: confidence is written with all its
+//! digits.
 
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::Profiles;
 use crate::error::Result;
 use crate::judge::support::{Placement, Support};
+use crate::linalg::{exp_branchless, ln_branchless};
 use crate::run::Run;
 
 /// A vote that says nothing, in votes.
@@ -50,7 +54,7 @@ impl Confidence {
         let (all, many) = (sizes.iter().sum::<f64>(), k.max(LEAST) as f64);
         let [constant, .., size, chance] = FITTED;
         let shared = |own: f64| {
-            let excess = (k as f64 * own / all).ln().max(0.0);
+            let excess = if own > 0.0 { ln_branchless(k as f64 * own / all).max(0.0) } else { 0.0 };
             constant + size * excess + chance / many
         };
         Confidence { of_clusters: sizes.into_iter().map(shared).collect() }
@@ -66,7 +70,7 @@ impl Confidence {
         let odds = shared
             + together * log_odds(heard * choice.together)
             + margin * log_odds(0.5 + 0.5 * heard * ahead);
-        1.0 / (1.0 + (-odds).exp())
+        1.0 / (1.0 + exp_branchless(-odds))
     }
 
     /// The confidence of every profile of the consensus `labels` of `k` clusters.
@@ -91,7 +95,7 @@ impl Confidence {
 }
 
 fn log_odds(share: f64) -> f64 {
-    ((share + ROOM) / (1.0 - share + ROOM)).ln()
+    ln_branchless((share + ROOM) / (1.0 - share + ROOM))
 }
 
 /// Whether nothing is missing: memberships add up to 1 but for rounding.
