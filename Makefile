@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc browser-test bench bench-kernels harden accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
+.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -121,12 +121,28 @@ examples:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
-## The report page in a real browser (needs Node.js and Chromium).
+## The page that computes: one HTML file, offline, nothing to install (needs Python 3 besides Rust).
+# Registers of 128 bits, which all browsers have, and a stack like that of other programs.
+WASM := wasm32-unknown-unknown
+web: export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS = -C target-feature=+simd128 -C link-arg=-zstack-size=8388608
+web:
+	@CARGO="$(CARGO)" scripts/needs web
+	$(CARGO) rustc --quiet --package consilience-wasm --lib --crate-type cdylib --profile web --target $(WASM)
+	scripts/web-page $(TARGET)/$(WASM)/web/consilience_wasm.wasm $(TARGET)/web/consilience.html
+
+## The report page and the page that computes in a real browser (needs Node.js and Chromium). The latter is skipped
+## where the standard library of Rust for it cannot be had.
 browser-test:
 	$(CARGO) test --workspace --quiet --no-run --test cli
+	@rm -f $(TARGET)/web/consilience.html
+	@if CARGO="$(CARGO)" scripts/needs web; then \
+	    $(MAKE) --no-print-directory web; \
+	else \
+	    echo "browser-test: the page that computes is skipped"; \
+	fi
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CHROMIUM="$$(../../scripts/needs browser)" CONSILIENCE="$(TARGET)/debug/consilience" \
-	    node --test --test-timeout=300000
+	    WEB_PAGE="$(TARGET)/web/consilience.html" node --test --test-timeout=300000
 
 # The commands on the pages of the site are run, and must print what the pages say.
 SITE_CHECK = site/build/check.py --program $(TARGET)/debug/consilience --python $(PYTHON_VENV)/python --r-library $(R_HOME_)/library

@@ -15,7 +15,7 @@ export const HOSTILE = [
 ];
 
 /** A small generator of our own: the same pages every time. */
-function random(seed) {
+export function random(seed) {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -24,10 +24,10 @@ function random(seed) {
 }
 
 const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-const csv = (rows) => rows.map((row) => row.map((cell) => quoted(String(cell))).join(',')).join('\n') + '\n';
+export const csv = (rows) => rows.map((row) => row.map((cell) => quoted(String(cell))).join(',')).join('\n') + '\n';
 
 /** Groups of points: `n` rows, three groups, an identifier. */
-function points(n) {
+export function points(n) {
   const next = random(7);
   const rows = [['name', 'length', 'width', 'height']];
   for (let i = 0; i < n; i += 1) {

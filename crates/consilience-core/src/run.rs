@@ -1,8 +1,10 @@
 //! The circumstances of a computation: seed, threads, memory ceiling, progress, cancelling.
 
 use std::fmt;
+use std::sync::Arc;
+#[cfg(not(target_family = "wasm"))]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -148,7 +150,7 @@ impl Run {
 
     /// How many threads work.
     pub fn n_threads(&self) -> usize {
-        self.pool.get().current_num_threads()
+        self.pool.count()
     }
 
     /// A stream of random numbers of this run.
@@ -158,7 +160,7 @@ impl Run {
 
     /// Runs `work` on this run's threads: parallel iterators inside use them.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.pool.get().install(work)
+        self.pool.install(work)
     }
 
     /// Fails if the caller asked to stop. Every long loop calls this or [`tick`](Self::tick).
@@ -207,16 +209,57 @@ impl fmt::Debug for Run {
     }
 }
 
+/// A stopwatch.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(#[cfg(not(target_family = "wasm"))] std::time::Instant);
+
+impl Clock {
+    /// Starts now.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn start() -> Self {
+        Clock(std::time::Instant::now())
+    }
+
+    /// The seconds since it was started.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// In a browser the page has the clock, not the computation: no time passes.
+#[cfg(target_family = "wasm")]
+#[allow(missing_docs)]
+impl Clock {
+    pub fn start() -> Self {
+        Clock()
+    }
+
+    pub fn seconds(&self) -> f64 {
+        0.0
+    }
+}
+
 /// Threads that are started when they are first needed: a run that is set up step by step starts one
 /// set of them, and one that computes nothing starts none.
+#[cfg(not(target_family = "wasm"))]
 struct Pool {
     threads: usize,
     started: OnceLock<rayon::ThreadPool>,
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Pool {
     fn of(threads: usize) -> Self {
         Pool { threads, started: OnceLock::new() }
+    }
+
+    fn count(&self) -> usize {
+        self.get().current_num_threads()
+    }
+
+    fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.get().install(work)
     }
 
     fn get(&self) -> &rayon::ThreadPool {
@@ -225,6 +268,28 @@ impl Pool {
             // A machine that refuses us threads can still run on the calling one.
             build(self.threads).or_else(|_| build(1)).expect("one thread can be started")
         })
+    }
+}
+
+/// In a browser threads cannot be started: parallel iterators run on the calling one, as rayon's
+/// global pool does where the system has none.
+#[cfg(target_family = "wasm")]
+struct Pool;
+
+#[cfg(target_family = "wasm")]
+impl Pool {
+    fn of(_: usize) -> Self {
+        Pool
+    }
+
+    #[allow(clippy::unused_self)]
+    fn count(&self) -> usize {
+        1
+    }
+
+    #[allow(clippy::unused_self)]
+    fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        work()
     }
 }
 

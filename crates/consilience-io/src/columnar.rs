@@ -4,7 +4,6 @@
 //! codes; text comes as the file's dictionaries, so no cell becomes a string. Columns of numbers
 //! are read together, a batch at a time, and turned into rows.
 
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ use super::error::{InputError, Place, Result, shown};
 use super::guard::guarded;
 use super::numbers::Numbers;
 use super::parse::Missing;
-use super::source::open_file;
+use super::source::{Source, open};
 use super::table::{Column, Places, Plan, Role, Table, check_names};
 use crate::spelling::{Setting, other_columns};
 
@@ -43,7 +42,7 @@ pub(super) fn read_parquet(
     run: &Run,
 ) -> Result<Table> {
     let file = shown(path);
-    let source = open_file(path)?;
+    let source = open(path, options)?;
     let metadata = parquet_metadata(&file, &source)?;
     let schema = Arc::clone(metadata.schema());
     let (mut table, roles) = start(&file, &schema, plan)?;
@@ -59,7 +58,7 @@ pub(super) fn read_parquet(
         ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), asked).unwrap_or(metadata);
     let batches = |columns: &[usize]| {
         // A file of its own for every reader: clones would share the position in it.
-        let source = Pages(open_file(path)?);
+        let source = Pages(open(path, options)?);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata.clone());
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
         let builder = builder.with_projection(mask).with_batch_size(BATCH);
@@ -118,7 +117,7 @@ pub(super) fn read_parquet(
 /// The reader passes over what it does not know in the head of a page, and takes the end of the file
 /// for bytes passed over: a damaged head that claims two thousand million of them keeps it busy for
 /// hours.
-pub(super) struct Pages(pub(super) File);
+pub(super) struct Pages(pub(super) Source);
 
 impl Length for Pages {
     fn len(&self) -> u64 {
@@ -127,7 +126,7 @@ impl Length for Pages {
 }
 
 impl ChunkReader for Pages {
-    type T = NotBeyond<BufReader<File>>;
+    type T = NotBeyond<BufReader<Source>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
         Ok(NotBeyond(self.0.get_read(start)?))
@@ -151,7 +150,7 @@ impl<R: Read> Read for NotBeyond<R> {
 }
 
 /// What a Parquet file says of itself.
-pub(super) fn parquet_metadata(file: &str, source: &File) -> Result<ArrowReaderMetadata> {
+pub(super) fn parquet_metadata(file: &str, source: &Source) -> Result<ArrowReaderMetadata> {
     guarded(file, || {
         ArrowReaderMetadata::load(source, ArrowReaderOptions::new())
             .map_err(|error| parquet_error(file, &error))
@@ -173,7 +172,7 @@ pub(super) fn read_arrow(
     run: &Run,
 ) -> Result<Table> {
     let file = shown(path);
-    let mut source = open_file(path)?;
+    let mut source = open(path, options)?;
     check_blocks(&mut source, &file)?;
     let source = BufReader::new(source);
     let reader = guarded(&file, || {
@@ -184,7 +183,7 @@ pub(super) fn read_arrow(
 
 /// Refuses an Arrow file whose footer points outside the file. The reader would take the memory
 /// that the footer asks for before it finds out.
-fn check_blocks(source: &mut File, file: &str) -> Result<()> {
+fn check_blocks(source: &mut Source, file: &str) -> Result<()> {
     const MAGIC: &[u8] = b"ARROW1";
     let damaged =
         |problem: &str| InputError::Damaged { file: file.to_owned(), problem: problem.to_owned() };
@@ -433,10 +432,16 @@ fn damaged(file: String, problem: &str) -> InputError {
     InputError::Damaged { file, problem: problem.to_owned() }
 }
 
+/// The compressions of Parquet that are read; zstd is C code.
+#[cfg(not(target_family = "wasm"))]
+const COMPRESSIONS: &str = "snappy, gzip or zstd";
+#[cfg(target_family = "wasm")]
+const COMPRESSIONS: &str = "snappy or gzip";
+
 fn unsupported(file: String, problem: &str) -> InputError {
     InputError::Unsupported {
         file,
         problem: format!("something in it is not read ({problem})"),
-        hint: "write it again without compression, or by snappy, gzip or zstd".to_owned(),
+        hint: format!("write it again without compression, or by {COMPRESSIONS}"),
     }
 }

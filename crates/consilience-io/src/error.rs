@@ -263,6 +263,12 @@ impl InputError {
         }
     }
 
+    /// A file on which a reader gave up in a panic.
+    pub fn contradictory(file: &str) -> Self {
+        let problem = "its contents contradict one another".to_owned();
+        InputError::Damaged { file: file.to_owned(), problem }
+    }
+
     /// An error of the operating system while `path` was opened or read.
     pub fn io(file: &str, error: &io::Error) -> Self {
         let file = file.to_owned();

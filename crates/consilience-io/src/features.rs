@@ -179,7 +179,7 @@ fn read_sparse(path: &Path, gzip: bool, options: &ReadOptions, run: &Run) -> Res
             hint: format!("leave out {} and {}", Setting::Id, Setting::Drop),
         });
     }
-    let values = market::read(path, gzip, run)?;
+    let values = market::read(path, gzip, options, run)?;
     let n = values.nrows();
     // They name files here, whose own columns are not to be looked for by that name.
     let beside = ReadOptions { truth: None, weights: None, ..options.clone() };

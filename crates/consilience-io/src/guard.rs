@@ -20,6 +20,12 @@ pub fn hide_reader_panics() {
     }));
 }
 
+/// Whether a reader of another crate is at work, whose panics mean that the file is damaged: for programs that cannot go
+/// on after a panic, such as those in a browser.
+pub fn is_reader_at_work() -> bool {
+    QUIET.get()
+}
+
 /// Runs `work`; a panic in it means that `file` is damaged.
 ///
 /// The Parquet reader checks much but not all of what a file claims about itself.
@@ -27,10 +33,5 @@ pub(super) fn guarded<T>(file: &str, work: impl FnOnce() -> Result<T>) -> Result
     QUIET.set(true);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     QUIET.set(false);
-    result.unwrap_or_else(|_| {
-        Err(InputError::Damaged {
-            file: file.to_owned(),
-            problem: "its contents contradict one another".to_owned(),
-        })
-    })
+    result.unwrap_or_else(|_| Err(InputError::contradictory(file)))
 }

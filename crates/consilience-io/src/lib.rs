@@ -28,6 +28,7 @@ mod foreign;
 mod guard;
 mod guess;
 mod join;
+pub mod looks;
 mod market;
 mod members;
 mod moves;
@@ -55,17 +56,18 @@ pub use consensus::{ConsensusTable, read_consensus};
 pub use edges::{EdgeTable, read_edges};
 pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
-pub use guard::hide_reader_panics;
+pub use guard::{hide_reader_panics, is_reader_at_work};
 pub use guess::Guess;
 pub use members::rounding;
 pub use moves::{FolderLock, recover, sweep};
 pub use raw::{RawColumn, RawTable, read_raw};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
 pub use sequence::{SequenceTable, Slice, read_sequence};
+pub use source::Held;
 pub use spelling::{Setting, Spelling, spell_by};
 pub use table::Ids;
 pub use write::{
-    Cells, NamedCells, OutputError, Stage, Target, write_bytes, write_consensus,
+    Cells, Memory, NamedCells, OutputError, Stage, Target, write_bytes, write_consensus,
     write_correspondences, write_edges, write_matrix, write_members, write_membership, write_table,
     write_text,
 };
@@ -148,6 +150,8 @@ pub struct ReadOptions {
     pub may_be_empty: bool,
     /// Whether `-1` is a cluster like any other: otherwise it is missing where all labels are integers.
     pub minus_one_is_a_label: bool,
+    /// A file that is not on disk: its name means these bytes.
+    pub held: Option<Held>,
 }
 
 impl ReadOptions {
@@ -186,12 +190,12 @@ fn read_table(
     let mut table = match Format::of(path) {
         Some(Format::Csv { gzip }) => return text::read(path, gzip, b',', options, plan, run),
         Some(Format::Tsv { gzip }) => return text::read(path, gzip, b'\t', options, plan, run),
-        Some(Format::Npy) => npy::read(path, plan, run)?,
+        Some(Format::Npy) => npy::read(path, options, plan, run)?,
         Some(Format::Parquet) => columnar::read_parquet(path, options, plan, run)?,
         Some(Format::Arrow) => columnar::read_arrow(path, options, plan, run)?,
         None => {
             // Of a file that is not there, the ending does not matter.
-            source::open_file(path)?;
+            source::open(path, options)?;
             return Err(InputError::UnknownEnding { file: error::shown(path) });
         }
     };

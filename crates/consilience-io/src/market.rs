@@ -13,6 +13,7 @@ use std::path::Path;
 use consilience::Run;
 use consilience::base::SparseMatrix;
 
+use super::ReadOptions;
 use super::error::{InputError, Place, Result, shown};
 use super::source::open_text;
 
@@ -40,8 +41,13 @@ pub(super) fn ending(path: &Path) -> Option<bool> {
 }
 
 /// Reads a file.
-pub(super) fn read(path: &Path, gzip: bool, run: &Run) -> Result<SparseMatrix> {
-    let mut file = Lines::new(shown(path), open_text(path, gzip)?.0);
+pub(super) fn read(
+    path: &Path,
+    gzip: bool,
+    options: &ReadOptions,
+    run: &Run,
+) -> Result<SparseMatrix> {
+    let mut file = Lines::new(shown(path), open_text(path, gzip, options)?.text);
     let first = file.next()?.map(str::to_ascii_lowercase);
     let kind = kind(&file, first.as_deref().unwrap_or_default())?;
     let size = loop {
@@ -197,7 +203,7 @@ mod tests {
         fs::write(&path, bytes).unwrap();
         let place = format!("{}/", folder.path().display());
         let gzip = ending(&path).expect("a name of such a file");
-        let read = super::read(&path, gzip, &Run::new(0).threads(1));
+        let read = super::read(&path, gzip, &ReadOptions::default(), &Run::new(0).threads(1));
         read.map_err(|error| error.to_string().replace(&place, ""))
     }
 

@@ -210,7 +210,7 @@ pub fn recover(folder: &Path) -> io::Result<()> {
 
 /// A folder that only one process writes to, as long as the value lives. The system gives it free
 /// when the process ends, however it ends.
-pub struct FolderLock(#[expect(dead_code, reason = "held, not used")] Option<File>);
+pub struct FolderLock(#[allow(dead_code, reason = "held, not used")] Option<File>);
 
 impl FolderLock {
     /// Takes the folder, or tells that another process has it (`None`). Where the system locks no

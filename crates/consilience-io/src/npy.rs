@@ -3,18 +3,18 @@
 //! An array is a table without names. It is read in pieces that stay in the file's own number type
 //! until they become codes or memberships, so a table of bytes never takes eight times its size.
 
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use consilience::Run;
 use rayon::prelude::*;
 
+use super::ReadOptions;
 use super::error::{InputError, Place, Result, shown};
 use super::npy_header::{Dtype, Header, Kind};
 use super::numbers::Numbers;
 use super::piece::{Coded, IntegerCoder, Piece, count};
-use super::source::{fill, open_file};
+use super::source::{Source, fill, open};
 use super::table::{Column, Ids, Places, Plan, Role, Table};
 use crate::spelling::Setting;
 
@@ -24,10 +24,15 @@ const PIECE: usize = 1 << 20;
 const BATCH: usize = 16;
 
 /// Reads an array of one or two dimensions; columns are called `c0`, `c1`, ...
-pub(super) fn read(path: &Path, plan: &dyn Plan, run: &Run) -> Result<Table> {
+pub(super) fn read(
+    path: &Path,
+    options: &ReadOptions,
+    plan: &dyn Plan,
+    run: &Run,
+) -> Result<Table> {
     let file = shown(path);
-    let source = open_file(path)?;
-    let size = source.metadata().map_err(|error| InputError::io(&file, &error))?.len();
+    let source = open(path, options)?;
+    let size = source.size().unwrap_or(0);
     let mut source = BufReader::with_capacity(PIECE, source);
     let header = Header::read(&mut source, &file)?;
     let &[rows, columns] = &header.two_dimensions(&file)?;
@@ -67,7 +72,7 @@ pub(super) fn read(path: &Path, plan: &dyn Plan, run: &Run) -> Result<Table> {
 /// Reads an array that stands row by row.
 fn by_rows(
     table: &mut Table,
-    source: &mut BufReader<File>,
+    source: &mut BufReader<Source>,
     header: &Header,
     roles: &[Role],
     rows: usize,
@@ -109,7 +114,7 @@ fn by_rows(
 /// Reads an array that stands column by column.
 fn by_columns(
     table: &mut Table,
-    source: &mut BufReader<File>,
+    source: &mut BufReader<Source>,
     header: &Header,
     roles: &[Role],
     rows: usize,

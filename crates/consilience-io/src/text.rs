@@ -18,7 +18,7 @@ use super::dialect::{self, Header, OpenQuote};
 use super::error::{InputError, Place, Result, shown};
 use super::parse::{Flaw, FlawKind, Layout, Lines, Missing, with_point};
 use super::piece::{Piece, count};
-use super::source::open_text;
+use super::source::{OpenText, open_text};
 use super::table::{Places, Plan, Role, Table, check_names};
 use crate::spelling::{Setting, fewer_columns, other_columns};
 
@@ -32,10 +32,9 @@ pub(super) fn read(
     run: &Run,
 ) -> Result<Table> {
     let text = Text { file: &shown(path), preferred, piece: PIECE };
-    let (source, seen) = open_text(path, gzip)?;
-    let bytes = path.metadata().ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len());
-    let mut table = text.read(source, bytes.filter(|_| !gzip), options, plan, run)?;
-    table.fingerprint = seen.map(|seen| seen.now()).filter(|whole| Some(whole.bytes) == bytes);
+    let OpenText { text: source, size, seen } = open_text(path, gzip, options)?;
+    let mut table = text.read(source, size.filter(|_| !gzip), options, plan, run)?;
+    table.fingerprint = seen.map(|seen| seen.now()).filter(|whole| Some(whole.bytes) == size);
     Ok(table)
 }
 

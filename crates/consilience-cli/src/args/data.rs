@@ -315,6 +315,7 @@ impl DataReading {
             saved: None,
             may_be_empty: false,
             minus_one_is_a_label: false,
+            held: None,
         }
     }
 }

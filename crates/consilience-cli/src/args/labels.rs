@@ -213,6 +213,7 @@ impl LabelReading {
             saved: None,
             may_be_empty: false,
             minus_one_is_a_label: self.noise == Some(Noise::Cluster),
+            held: None,
         }
     }
 }

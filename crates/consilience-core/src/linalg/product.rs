@@ -11,11 +11,19 @@ use crate::linalg::Matrix;
 ///
 /// The split decides the order of additions, so it is fixed: with fewer threads the same pieces
 /// are done one after the other, and the bits are the same.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) const PAR_DEGREE: usize = 8;
 
 /// faer's parallelism, of [fixed degree](PAR_DEGREE).
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn parallel() -> Par {
     Par::rayon(PAR_DEGREE)
+}
+
+/// faer's parallelism: in a browser it has none.
+#[cfg(target_family = "wasm")]
+pub(crate) fn parallel() -> Par {
+    Par::Seq
 }
 
 /// $A B$. Transposes are views: `product(a.as_faer().transpose(), b.as_faer())` is $A^T B$.

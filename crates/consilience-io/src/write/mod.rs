@@ -13,7 +13,7 @@ use consilience::{Edges, Matrix, Run};
 
 pub use self::cells::{Cells, NamedCells};
 use self::target::gzipped;
-pub use self::target::{OutputError, Stage, Target};
+pub use self::target::{Memory, OutputError, Stage, Target};
 use self::text::TextRows;
 use crate::columns::CONSENSUS;
 use crate::{Format, Ids};

@@ -93,6 +93,23 @@ impl Stage {
 pub struct Target {
     path: PathBuf,
     stage: Option<Stage>,
+    /// Where the bytes go if not to a file.
+    memory: Option<Memory>,
+}
+
+/// What was written to memory; clones share it.
+#[derive(Clone, Default)]
+pub struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Memory {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what was written.
+    pub fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut self.lock())
+    }
 }
 
 impl Target {
@@ -101,7 +118,7 @@ impl Target {
     /// Refuses what cannot work before anything is computed: a directory, a folder that is not there
     /// or that nothing can be written to.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
-        let target = Target { path: path.into(), stage: None };
+        let target = Target { path: path.into(), stage: None, memory: None };
         if target.is_stdout() {
             return Ok(target);
         }
@@ -133,9 +150,14 @@ impl Target {
         self
     }
 
+    /// No file, but what a file of this name would hold.
+    pub fn memory(name: impl Into<PathBuf>, memory: &Memory) -> Self {
+        Target { path: name.into(), stage: None, memory: Some(memory.clone()) }
+    }
+
     /// Standard output.
     pub fn stdout() -> Self {
-        Target { path: PathBuf::from("-"), stage: None }
+        Target { path: PathBuf::from("-"), stage: None, memory: None }
     }
 
     /// Whether it is standard output.
@@ -168,7 +190,10 @@ impl Target {
         &self,
         fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), WriteError>,
     ) -> Result<(), OutputError> {
-        let result = if self.is_stdout() {
+        let result = if let Some(memory) = &self.memory {
+            let mut bytes = Vec::new();
+            fill(&mut bytes).map(|()| *memory.lock() = bytes)
+        } else if self.is_stdout() {
             match through(io::stdout(), fill) {
                 Err(WriteError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 result => result,

@@ -18,6 +18,9 @@
 //!
 //! `python benches/accuracy/confidence.py --fit` on the tuning half; figures for both halves are in
 //! `docs/accuracy.md`.
+//!
+//! Logarithms and exponentials are our own, which have the same bits on every machine: confidence is written with all its
+//! digits.
 
 use crate::consensus::NO_CLUSTER;
 use crate::ensemble::Profiles;

@@ -90,7 +90,9 @@ impl Scatter {
         let axis = |j: usize| {
             let loadings = found.loadings.row(j);
             let mut order: Vec<usize> = (0..names.len()).collect();
-            order.sort_by(|&a, &b| loadings[b].abs().total_cmp(&loadings[a].abs()).then(a.cmp(&b)));
+            // Of two features both weigh the same, but for rounding, which is the machine's.
+            let weight = |f: usize| (1e9 * loadings[f].abs()).round();
+            order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
             let features: Vec<String> = order
                 .iter()
                 .take(NAMED)

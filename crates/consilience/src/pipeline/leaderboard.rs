@@ -1,7 +1,6 @@
 //! Many methods on one ensemble, side by side.
 
 use std::borrow::Cow;
-use std::time::Instant;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Normalisation, nmi};
 use crate::pipeline::pool::Pool;
 use crate::pipeline::record::{Between, BoardRecord};
-use crate::run::Run;
+use crate::run::{Clock, Run};
 
 /// What came of one method.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,16 +70,13 @@ pub(super) fn leaderboard(
     for (done, &info) in methods.iter().enumerate() {
         run.tick("methods", done as u64, total)?;
         let profiles = pool.profiles_for(info, run)?;
-        let clock = Instant::now();
+        let clock = Clock::start();
         let asked = (info.chooses_k != ChoosesK::Always).then_some(k);
         let answer = info.with(asked, &Settings::default()).and_then(|method| {
             combine_from(profiles, method.as_ref(), None, &run.on_behalf_of(info.name))
         });
-        let mut standing = Standing {
-            method: info.name.into(),
-            seconds: clock.elapsed().as_secs_f64(),
-            ..Standing::default()
-        };
+        let mut standing =
+            Standing { method: info.name.into(), seconds: clock.seconds(), ..Standing::default() };
         match answer {
             Ok(consensus) => {
                 let anmi = run.install(|| consensus.anmi(profiles, weights.as_deref()));

@@ -1,13 +1,12 @@
 //! The ensemble of an answer with its profiles, each kind of which is made once.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::consensus::{MethodInfo, OnSoft};
 use crate::ensemble::{Ensemble, Profiles};
 use crate::error::Result;
 use crate::pipeline::record::EnsembleRecord;
-use crate::run::Run;
+use crate::run::{Clock, Run};
 
 /// An ensemble and its profiles: as the members are, and of soft members also hardened.
 pub(super) struct Pool {
@@ -76,13 +75,13 @@ impl Pool {
         let merged = if let Some(merged) = kind {
             merged
         } else {
-            let clock = Instant::now();
+            let clock = Clock::start();
             let merged = if hardens {
                 Merged::new(&self.ensemble.hardened(), run)?
             } else {
                 Merged::new(&self.ensemble, run)?
             };
-            self.seconds += clock.elapsed().as_secs_f64();
+            self.seconds += clock.seconds();
             kind.insert(merged)
         };
         Ok(&merged.profiles)

@@ -1,7 +1,5 @@
 //! What is asked for, checked before any data are read, and the way from there to the answer.
 
-use std::time::Instant;
-
 use crate::consensus::{
     ChoosesK, Consensus, ConsensusMethod, METHODS, MethodInfo, Offers, Settings, Start, Wish, auto,
     auto_by_wish, combine_from, combine_on,
@@ -18,7 +16,7 @@ use crate::pipeline::leaderboard::leaderboard;
 use crate::pipeline::looks::{warn_of_columns, warn_of_members};
 use crate::pipeline::pool::{Narrowed, Pool};
 use crate::pipeline::recipe::{Look, Recipe, number_in};
-use crate::run::Run;
+use crate::run::{Clock, Run};
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +165,7 @@ impl Checked {
     /// the run is cancelled.
     pub fn answer(&self, input: Input<'_>, run: &Run) -> Result<Answer> {
         let Input { members, keep, start, edges, earlier, truth, convergence, judge } = input;
-        let clock = Instant::now();
+        let clock = Clock::start();
         let mut made = None;
         let mut pool = match members {
             Members::Features { data, names, weights, recipe, store } => {
@@ -188,7 +186,7 @@ impl Checked {
                 Pool::merged(profiles, tuples, weights)
             }
         };
-        let generate = clock.elapsed().as_secs_f64();
+        let generate = clock.seconds();
         let number = made.as_ref().and_then(|(making, ..)| making.number.clone());
         let mut answer = if let Methods::Several(methods) = &self.methods {
             self.compare(methods, pool, number, keep, run)?
@@ -302,7 +300,7 @@ impl Checked {
         edges: Option<&Edges>,
         run: &Run,
     ) -> Result<Answer> {
-        let clock = Instant::now();
+        let clock = Clock::start();
         let start = start.map(|labels| Start::new(labels).weights(narrowed.weights()));
         let built;
         let method = if let Some(method) = &self.built {
@@ -316,7 +314,7 @@ impl Checked {
             None => combine_from(&narrowed.profiles, method.as_ref(), start, run)?,
         };
         let anmi = run.install(|| consensus.anmi(&narrowed.profiles, narrowed.weights()));
-        let seconds = clock.elapsed().as_secs_f64();
+        let seconds = clock.seconds();
         self.answered(choice, narrowed, (consensus, anmi), seconds, run)
     }
 
@@ -330,10 +328,10 @@ impl Checked {
         run: &Run,
     ) -> Result<Answer> {
         let (k, criteria) = self.number(&mut pool, number.as_ref(), run)?;
-        let clock = Instant::now();
+        let clock = Clock::start();
         let merged = pool.seconds;
         let (board, best) = leaderboard(&mut pool, methods, k, run)?;
-        let seconds = clock.elapsed().as_secs_f64() - (pool.seconds - merged);
+        let seconds = clock.seconds() - (pool.seconds - merged);
         let Some(best) = best else {
             let first = board.standings.iter().find_map(|row| row.problem.clone());
             return Err(Error::NoAnswer { first: first.unwrap_or_default() });

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use consilience_io::looks::{identifies, is_distinct, is_id_name, is_measured, is_numeric};
 use consilience_io::{RawColumn, RawTable, rounding};
 
-use super::{
-    Finding, identifiers, identifies, is_distinct, is_id_name, is_measured, is_numeric, quoted,
-    twins,
-};
+use super::{Finding, identifiers, quoted, twins};
 use crate::output::{count, counted, listed, named};
 
 /// What looks wrong with clusterings.

@@ -1,11 +1,10 @@
 //! Columns that are hardly features.
 
 use consilience::pipeline::may_be_classes;
+use consilience_io::looks::{identifies, is_distinct, is_id_name, is_numeric, number};
 use consilience_io::{RawColumn, RawTable};
 
-use super::{
-    Finding, identifiers, identifies, is_distinct, is_id_name, is_numeric, number, quoted, twins,
-};
+use super::{Finding, identifiers, quoted, twins};
 use crate::output::{count, counted, listed, named};
 
 /// What looks wrong with features.

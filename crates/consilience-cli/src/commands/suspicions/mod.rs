@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use consilience_io::looks::{holds_features, identifies, is_distinct, is_number, is_numeric};
 use consilience_io::{InputError, RawColumn, RawTable};
 use serde_json::{Value, json};
 
@@ -51,84 +52,6 @@ fn quoted(column: &RawColumn) -> String {
     format!("`{}`", named(&column.name))
 }
 
-fn is_number(text: &str) -> bool {
-    text.parse::<f64>().is_ok_and(f64::is_finite)
-}
-
-/// The number that a text is, also one whose decimals are written with a comma.
-fn number(text: &str) -> Option<f64> {
-    let point = text.replacen(',', ".", 1);
-    text.parse().or_else(|_| point.parse()).ok().filter(|x: &f64| !x.is_nan())
-}
-
-/// Whether most values are meant as numbers, whatever else is wrong with them.
-fn is_numberlike(column: &RawColumn) -> bool {
-    let numbers = column.values.iter().filter(|value| number(value).is_some()).count();
-    numbers > 0 && 2 * numbers >= column.values.len()
-}
-
-/// Whether all values are numbers.
-fn is_numeric(column: &RawColumn) -> bool {
-    !column.values.is_empty() && column.values.iter().all(|value| is_number(value))
-}
-
-/// Whether some value is a number that is not whole.
-fn is_measured(column: &RawColumn) -> bool {
-    let fraction = |value: &String| value.parse::<f64>().is_ok_and(|x| x.fract() != 0.0);
-    is_numeric(column) && column.values.iter().any(fraction)
-}
-
-/// Whether a name is one that identifiers have.
-fn is_id_name(name: &str) -> bool {
-    const NAMES: [&str; 14] = [
-        "id",
-        "ids",
-        "index",
-        "key",
-        "name",
-        "sample",
-        "sample_id",
-        "object",
-        "row",
-        "barcode",
-        "cell",
-        "patient",
-        "gene",
-        "unnamed: 0",
-    ];
-    let name = name.trim().to_lowercase();
-    NAMES.contains(&name.as_str())
-        || name.ends_with("_id")
-        || name.ends_with(" id")
-        || name.is_empty()
-}
-
-/// Whether every row has a value of its own.
-fn is_distinct(column: &RawColumn) -> bool {
-    column.values.len() == column.cells.len() && column.missing() == 0
-}
-
-/// Whether texts tell rows apart, most of them at least.
-fn identifies(column: &RawColumn) -> bool {
-    let (values, labelled) = (column.values.len(), column.cells.len() - column.missing());
-    let most =
-        if is_id_name(&column.name) { 3 * values >= labelled } else { 2 * values > labelled };
-    !is_numberlike(column) && (is_distinct(column) || (labelled >= 5 && most))
-}
-
-/// What a table probably holds.
-fn kind_of(columns: &[&RawColumn], rows: usize) -> Kind {
-    let soft = columns.iter().any(|column| column.name.contains(':') && is_numeric(column));
-    let fraction = |value: &String| number(value).is_some_and(|x| x.fract() != 0.0);
-    let many = |column: &RawColumn| {
-        column.values.iter().any(fraction) || column.values.len() > rows.div_ceil(2)
-    };
-    let measured = columns.iter().filter(|column| is_numberlike(column) && many(column)).count();
-    // What identifies rows is neither.
-    let others = columns.iter().filter(|column| !identifies(column)).count();
-    if !soft && measured > 0 && 2 * measured >= others { Kind::Features } else { Kind::Clusterings }
-}
-
 /// What looks wrong with one table, which holds what is said, or else what its columns say.
 pub(super) fn of_table(
     table: &RawTable,
@@ -151,7 +74,9 @@ pub(super) fn of_table(
     }
     let data: Vec<&RawColumn> =
         table.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
-    let kind = kind.unwrap_or_else(|| kind_of(&data, table.rows));
+    let features = || holds_features(&data, table.rows);
+    let taken_for = || if features() { Kind::Features } else { Kind::Clusterings };
+    let kind = kind.unwrap_or_else(taken_for);
     if let Some(transposed) = transposed(table, &data) {
         // A table on its side has every other mistake too.
         found.push(transposed);

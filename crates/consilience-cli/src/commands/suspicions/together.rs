@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use consilience_io::looks::{is_distinct, is_id_name, is_numeric};
 use consilience_io::{RawColumn, RawTable};
 
-use super::{Finding, is_distinct, is_id_name, is_numeric, quoted};
+use super::{Finding, quoted};
 use crate::output::{count, counted, named};
 
 /// What looks wrong with tables that are to be used together.

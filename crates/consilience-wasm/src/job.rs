@@ -1,0 +1,220 @@
+//! From a file and settings to everything the page shows: `combine` and `run` of the command line, in memory.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use consilience::Run;
+use consilience::ensemble::{Ensemble, Member};
+use consilience::judge::Partition;
+use consilience::pipeline::{Answer, FileRecord, GivenOptions, Input, Members, Record, Scores};
+use consilience_io::{
+    Cells, Ids, InputError, Memory, Target, Xxh64, read_clusterings, read_features,
+    write_consensus, write_members,
+};
+use consilience_report::Subject;
+use serde_json::{Value, json};
+
+use crate::asked::Asked;
+use crate::failure::Failure;
+use crate::guess::{Guess, guess};
+
+/// Hears what comes out: the page, by way of its worker.
+pub trait Hearer {
+    /// A part of the result: `answer` (JSON for the page), or a file by its name.
+    fn hear(&self, name: &str, bytes: &[u8]);
+}
+
+/// Combines the clusterings in a file, or clusters its features and combines that.
+pub fn run(asked: &Asked, bytes: Bytes, run: &Run, hearer: &dyn Hearer) -> Result<(), Failure> {
+    consilience_io::spell_by(crate::failure::spelled);
+    let seen = guess(asked, &bytes, run)?;
+    let job = Job { asked, bytes, seen, run, hearer };
+    if job.seen.features { job.features() } else { job.clusterings() }
+}
+
+struct Job<'a> {
+    asked: &'a Asked,
+    bytes: Bytes,
+    seen: Guess,
+    run: &'a Run,
+    hearer: &'a dyn Hearer,
+}
+
+impl Job<'_> {
+    /// As `consilience combine`.
+    fn clusterings(&self) -> Result<(), Failure> {
+        let (asked, run) = (self.asked, self.run);
+        let request = asked.request()?;
+        let mut options = asked.reading(self.bytes.clone());
+        options.id.clone_from(&self.seen.id);
+        let table = read_clusterings(&[asked.name.clone().into()], &options, run)?;
+        table.warnings.iter().for_each(|warning| run.warn(warning));
+        let ensemble = Ensemble::new(table.members)?;
+        let ids = table.ids.as_ref();
+        let input = Input { judge: true, ..Input::new(Members::Ensemble(ensemble.into())) };
+        let answer = request.answer(input, run)?;
+        let mut record = answer.record(run);
+        record.data.id = ids.map(|_| options.id.clone().unwrap_or_else(|| "id".to_owned()));
+        record.command = given(json!({
+            "name": "combine",
+            "saved": false,
+            "method": asked.method(),
+            "k": asked.told_k()?,
+            "set": {},
+            "add": null,
+            "init": null,
+            "align_to": null,
+            "weights": null,
+            "id": options.id,
+            "drop": options.drop,
+            "missing": options.missing,
+            "noise": null,
+            "decimal": null,
+            "no_header": false,
+            "rows": false,
+        }));
+        self.finish(&answer, record, ids, "combine")
+    }
+
+    /// As `consilience run`.
+    fn features(&self) -> Result<(), Failure> {
+        let (asked, run) = (self.asked, self.run);
+        let request = asked.request()?;
+        let recipe = asked.recipe()?;
+        let mut options = asked.reading(self.bytes.clone());
+        options.id.clone_from(&self.seen.id);
+        options.truth = asked.truth().map(str::to_owned);
+        let table = read_features(Path::new(&asked.name), &options, run)?;
+        if let Some(found) = table.looks_like_clusterings() {
+            let hint = "choose Clusterings if that is so".to_owned();
+            if found.sure && asked.kind != "features" {
+                let (file, evidence) = (table.file, found.evidence);
+                return Err(InputError::MeantCombine { file, evidence, hint }.into());
+            }
+            run.warn(&format!("{}: {}; {hint}", table.file, found.evidence));
+        }
+        table.warnings.iter().for_each(|warning| run.warn(warning));
+        let truth = table.truth.clone().map(Member::from);
+        let members = Members::Features {
+            data: table.values.data(),
+            names: &table.columns,
+            weights: None,
+            recipe: &recipe,
+            store: None,
+        };
+        let input = Input { truth: truth.as_ref(), judge: true, ..Input::new(members) };
+        let answer = request.answer(input, run)?;
+        let ids = table.ids.as_ref();
+        let mut record = answer.record(run);
+        record.data.features = Some(table.columns.clone());
+        record.data.id = options.id.clone().filter(|_| ids.is_some());
+        record.data.truth = Some(truth.as_ref().map(|truth| truth.name().to_owned()));
+        record.scores = Some(answer.scores.as_ref().map(Scores::record));
+        record.classes = Some(answer.scores.as_ref().map(Scores::classes));
+        record.command = given(json!({
+            "name": "run",
+            "preset": null,
+            "method": asked.method(),
+            "k": asked.told_k()?,
+            "set": {},
+            "init": null,
+            "align_to": null,
+            "weights": null,
+            "size": null,
+            "scheme": "committee",
+            "kinds": [],
+            "base": "kmeans",
+            "base_k": null,
+            "representatives": null,
+            "neighbours": null,
+            "subspace": null,
+            "sample": null,
+            "leave_out": false,
+            "soft": false,
+            "scale": "zscore",
+            "id": options.id,
+            "truth": options.truth,
+            "drop": options.drop,
+            "as_features": asked.kind == "features",
+            "impute": null,
+            "missing": options.missing,
+            "decimal": null,
+            "no_header": false,
+        }));
+        self.finish(&answer, record, ids, "run")
+    }
+
+    /// Hands out what came of it.
+    fn finish(
+        &self,
+        answer: &Answer,
+        mut record: Record,
+        ids: Option<&Ids>,
+        command: &str,
+    ) -> Result<(), Failure> {
+        let (run, hearer) = (self.run, self.hearer);
+        record.inputs = vec![self.described()];
+        let Some(judgement) = &answer.judgement else { unreachable!("it was asked for") };
+        let partition = answer.partition();
+        let names: Option<consilience_report::Names<'_>> = ids.map(|ids| {
+            let name = move |i| (i < ids.len()).then(|| ids.get(i));
+            Box::new(name) as consilience_report::Names<'_>
+        });
+        let subject = Subject { partition: &partition, clusters: &answer.clusters, names };
+        let page = subject.page(judgement, &record, run)?;
+
+        let memory = Memory::default();
+        let labels = answer.labels();
+        let Partition { profiles, confidence, .. } = &partition;
+        let sure = Cells::Sure { confidence, map: profiles.map(), labels: &labels };
+        let coverage = answer.coverage();
+        let coverage = coverage.as_ref().map(|coverage| Cells::Numbers(coverage.into()));
+        write_consensus(&Target::memory("labels.csv", &memory), ids, &labels, sure, coverage, run)?;
+        hearer.hear("labels.csv", &memory.take());
+        if let Some(ensemble) = answer.ensemble.as_ref().filter(|_| command == "run") {
+            let id = record.data.id.as_deref().zip(ids);
+            let target = Target::memory("clusterings.csv", &memory);
+            write_members(&target, id, ensemble.members(), run)?;
+            hearer.hear("clusterings.csv", &memory.take());
+        }
+        hearer.hear("result.json", format!("{}\n", pretty(&record)).as_bytes());
+        hearer.hear("report.html", page.as_bytes());
+        let told = json!({
+            "kind": if command == "run" { "features" } else { "clusterings" },
+            "file": self.asked.name,
+            "objects": answer.profiles.n_objects(),
+            "clusterings": answer.profiles.n_members(),
+            "k": answer.consensus.k,
+            "sizes": answer.sizes,
+            "method": answer.choice.info.name,
+            "id": record.data.id,
+            "columns": self.seen.columns,
+            "verdict": judgement.verdict,
+            "command": self.asked.command(command, record.data.id.as_deref()),
+        });
+        hearer.hear("answer", told.to_string().as_bytes());
+        Ok(())
+    }
+
+    fn described(&self) -> FileRecord {
+        let mut sum = Xxh64::new();
+        sum.update(&self.bytes);
+        FileRecord {
+            file: self.asked.name.clone(),
+            bytes: Some(self.bytes.len() as u64),
+            xxh64: Some(format!("{:016x}", sum.finish())),
+            ..FileRecord::default()
+        }
+    }
+}
+
+fn given(options: Value) -> GivenOptions {
+    match options {
+        Value::Object(options) => GivenOptions(options),
+        _ => unreachable!("options are an object"),
+    }
+}
+
+fn pretty(record: &Record) -> String {
+    serde_json::to_string_pretty(record).expect("a record is plain data")
+}
