@@ -386,7 +386,8 @@ mod tests {
             let mut sums = Matrix::zeros(k, d + 1);
             for (i, x) in data.iter_rows().enumerate() {
                 for j in 0..k {
-                    let weight = if m == 2.0 { u[(i, j)] * u[(i, j)] } else { u[(i, j)].powf(m) };
+                    let weight =
+                        if m == 2.0 { u[(i, j)] * u[(i, j)] } else { math::pow(u[(i, j)], m) };
                     let sums = sums.row_mut(j);
                     sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += weight * x);
                     sums[d] += weight;
