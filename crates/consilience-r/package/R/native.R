@@ -142,6 +142,13 @@ one_of <- function(value, name) {
 
 # Where the objects stand among names, if these are names of the same objects.
 places <- function(names, objects, what) {
+  if (identical(names, objects)) return(seq_along(objects))
+  if (anyDuplicated(objects) || anyDuplicated(names)) {
+    raise(sprintf(
+      "`%s` and the objects have names, some of them twice, so they cannot be matched: unname() it if the order is the same",
+      what
+    ))
+  }
   at <- match(objects, names)
   if (anyNA(at)) {
     raise(sprintf(

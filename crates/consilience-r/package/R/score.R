@@ -54,7 +54,7 @@ score <- function(x, truth, measures = c("nmi", "ari", "accuracy", "error", "vi"
   truth <- labels_in(truth)
   if (!is.null(given$objects) && !is.null(names(truth))) truth <- truth[places(names(truth), given$objects, "truth")]
   rows <- lapply(given$members, function(member) {
-    agree(member, unname(truth), measures, missing, weights, threads)
+    agree(member, unname(truth), measures, missing, weights, threads, given$objects)
   })
   frame <- as.data.frame(do.call(rbind, rows))
   row.names(frame) <- names(given)
@@ -89,18 +89,22 @@ one_member <- function(x, name, missing) {
   encode(x, name, missing)
 }
 
-agree <- function(a, b, measures, missing = NULL, weights = NULL, threads = NULL) {
+agree <- function(a, b, measures, missing = NULL, weights = NULL, threads = NULL, objects = NULL) {
   given <- Map(function(x, name) {
     if (is.null(x)) raise(sprintf("`%s` must be a clustering, got NULL", name))
     if (is_member(x)) x else labels_in(x)
   }, list(a, b), c("a", "b"))
-  if (!any(vapply(given, is_member, NA))) given <- align(given, c("a", "b"))$clusterings
+  if (!any(vapply(given, is_member, NA))) {
+    aligned <- align(given, c("a", "b"))
+    given <- aligned$clusterings
+    objects <- aligned$objects
+  }
   pair <- Map(function(x, name) one_member(x, name, missing), given, c("a", "b"))
   sizes <- c(member_size(pair[[1L]]), member_size(pair[[2L]]))
   if (sizes[1L] != sizes[2L]) {
     raise(sprintf("the clusterings have %d and %d objects: they must be of the same ones", sizes[1L], sizes[2L]))
   }
-  if (!is.null(weights)) weights <- weights_of(weights, sizes[1L])
+  if (!is.null(weights)) weights <- weights_of(weights, sizes[1L], objects)
   values <- native(
     wrap__agreement,
     pair = pair, measures = measures, weights = weights, around = circumstances(0, threads)

@@ -53,7 +53,7 @@ pub struct KCurve {
     /// By how much the area has grown from one cluster fewer, relative to it; of 2 the area itself.
     pub area_increase: f64,
     /// The distribution of the consensus index: the share of pairs with an index of at most 0, 1/20,
-    /// 2/20, ..., 1.
+    /// 2/20, ..., 1 (fewer steps where a half of the members labels none of the objects).
     pub distribution: Vec<f64>,
 }
 
@@ -85,7 +85,12 @@ pub(super) fn curves(
             .unzip();
         cuts(profiles.weights(), &labelled, &tuples, &ks, run)
     });
-    let halves: Vec<Vec<Vec<u32>>> = halves.collect::<Result<_>>()?;
+    let mut halves: Vec<Vec<Vec<u32>>> = halves.collect::<Result<_>>()?;
+    // A half that labels none of the profiles says nothing.
+    halves.retain(|half| !half.is_empty());
+    if halves.is_empty() {
+        return Ok(Vec::new());
+    }
     let of_k = |(i, &k): (usize, &usize)| {
         run.check()?;
         let cuts: Vec<&[u32]> = halves.iter().map(|half| half[i].as_slice()).collect();
@@ -101,7 +106,8 @@ pub(super) fn curves(
 }
 
 /// The clusters of all profiles for every number in `ks`, by the labels that some members give the
-/// profiles in `labelled`. The others have none: each would be a cluster of its own in the tree.
+/// profiles in `labelled`; nothing if there are none. The others have no cluster: each would be one of its own in the
+/// tree.
 fn cuts(
     weights: &[f64],
     labelled: &[usize],
@@ -110,7 +116,7 @@ fn cuts(
     run: &Run,
 ) -> Result<Vec<Vec<u32>>> {
     if labelled.is_empty() {
-        return Ok(vec![vec![MISSING; weights.len()]; ks.len()]);
+        return Ok(Vec::new());
     }
     let row = |s: usize, out: &mut [f64]| {
         out.iter_mut().zip(tuples).for_each(|(out, other)| *out = shared(&tuples[s], other));
@@ -128,13 +134,9 @@ fn cuts(
 
 /// The curve of one number of clusters, but for the increase of its area.
 fn curve(weights: &[f64], all: &[u32], halves: &[&[u32]], k: usize, run: &Run) -> Result<KCurve> {
-    let (mut stability, mut compared) = (0.0, 0.0);
+    let mut stability = 0.0;
     for half in halves {
-        let table = Contingency::of_labels(all, half, Some(weights))?;
-        if !table.is_empty() {
-            stability += adjusted_rand(&table);
-            compared += 1.0;
-        }
+        stability += adjusted_rand(&Contingency::of_labels(all, half, Some(weights))?);
     }
     let member = |(i, half): (usize, &&[u32])| {
         let labels = half.iter().map(|&label| (label != MISSING).then_some(i64::from(label)));
@@ -146,7 +148,7 @@ fn curve(weights: &[f64], all: &[u32], halves: &[&[u32]], k: usize, run: &Run) -
     let steps = halves.len();
     Ok(KCurve {
         k,
-        stability: stability / f64::max(compared, 1.0),
+        stability: stability / steps as f64,
         undecided: undecided_share(&distribution),
         area: distribution[..steps].iter().sum::<f64>() / steps as f64,
         area_increase: 0.0,
@@ -260,6 +262,21 @@ mod tests {
         let six = found.curves.iter().find(|curve| curve.k == 6).unwrap();
         assert!(six.stability > 0.7, "{}", six.stability);
         assert!(found.shares.iter().all(|&share| share < 1.0 + 1e-9), "{:?}", found.shares);
+    }
+
+    /// Halves are of one member; of 501 profiles 500 are looked at, and the second member labels one of all.
+    #[test]
+    fn halves_without_labels_say_nothing() {
+        let run = Run::new(0);
+        assert_eq!(cuts(&[1.0; 3], &[], &[], &[2], &run).unwrap(), Vec::<Vec<u32>>::new());
+        for alone in [0, 137, 500] {
+            let member = |own: bool| {
+                let label = |i: i64| ((i == alone) != own).then_some(i);
+                HardMember::from_integers("m", (0..501).map(label)).into()
+            };
+            let all = profiles(&Ensemble::new(vec![member(true), member(false)]).unwrap());
+            crate::judge::KCriteria::new(&all, Some(&(2..=4)), &run).unwrap();
+        }
     }
 
     #[test]

@@ -185,13 +185,32 @@ fn resampled(similarity: &Matrix, stream: u64, run: &Run) -> Option<(f64, f64)> 
 }
 
 /// The members in an order that depends on what they agree on alone: the order that they are given in is no
-/// information.
+/// information. Where some agree alike with all others in turn, one of them is put first, and what that says of the
+/// rest is looked at again.
 fn by_agreement(similarity: &Matrix) -> Vec<usize> {
     let r = similarity.nrows();
     // Sums taken in another order differ in their last bits.
     let coarse = |p: usize, q: usize| (similarity[(p, q)] * f64::from(1 << 30)).round() as i64;
-    let mut rank = vec![0; r];
-    for _ in 0..3 {
+    let mut rank = refined(&coarse, vec![0; r]);
+    loop {
+        let mut order: Vec<usize> = (0..r).collect();
+        order.sort_by_key(|&p| rank[p]);
+        let others = |p: usize, q: usize| (0..r).filter(move |&x| x != p && x != q);
+        let twins = |p: usize, q: usize| others(p, q).all(|x| coarse(p, x) == coarse(q, x));
+        // Whoever is first among members that nothing tells apart, the draws are the same.
+        let tied =
+            order.windows(2).find(|two| rank[two[0]] == rank[two[1]] && !twins(two[0], two[1]));
+        let Some(&[first, _]) = tied else { return order };
+        let own = rank[first];
+        (0..r).filter(|&p| p != first && rank[p] == own).for_each(|p| rank[p] += 1);
+        rank = refined(&coarse, rank);
+    }
+}
+
+/// Ranks that also tell apart who agrees otherwise with members of other ranks.
+fn refined(coarse: &impl Fn(usize, usize) -> i64, mut rank: Vec<usize>) -> Vec<usize> {
+    let r = rank.len();
+    loop {
         let key = |p: usize| {
             let mut others: Vec<(i64, usize)> =
                 (0..r).filter(|&q| q != p).map(|q| (coarse(p, q), rank[q])).collect();
@@ -201,11 +220,13 @@ fn by_agreement(similarity: &Matrix) -> Vec<usize> {
         let keys: Vec<_> = (0..r).map(key).collect();
         let mut sorted: Vec<_> = keys.iter().collect();
         sorted.sort_unstable();
-        rank = keys.iter().map(|key| sorted.partition_point(|other| *other < key)).collect();
+        let finer: Vec<usize> =
+            keys.iter().map(|key| sorted.partition_point(|other| *other < key)).collect();
+        if finer == rank {
+            return rank;
+        }
+        rank = finer;
     }
-    let mut order: Vec<usize> = (0..r).collect();
-    order.sort_by_key(|&p| rank[p]);
-    order
 }
 
 #[cfg(test)]
@@ -285,6 +306,29 @@ mod tests {
         let found = of(&Ensemble::new((0..6).map(member).collect()).unwrap()).unwrap();
         assert!(found.beyond_chance.value.abs() < 0.01, "{found:?}");
         assert!(found.similarity.low < found.similarity.value);
+    }
+
+    /// Two pairs of members that can only be exchanged together.
+    #[test]
+    fn ties_among_members_do_not_depend_on_their_order() {
+        const NONE: Option<i64> = None;
+        let labels = [
+            [Some(0), Some(0), Some(0)],
+            [Some(0), Some(1), NONE],
+            [Some(0), Some(0), NONE],
+            [Some(0), Some(1), Some(1)],
+            [Some(0), NONE, NONE],
+        ];
+        let turned = |turn: usize| {
+            let mut labels = labels;
+            labels.rotate_left(turn);
+            let members = labels.map(|labels| HardMember::from_integers("m", labels).into());
+            of(&Ensemble::new(members.to_vec()).unwrap()).unwrap().similarity
+        };
+        for turn in 1..5 {
+            let (a, b) = (turned(0), turned(turn));
+            assert!((a.low - b.low).abs() < 1e-9 && (a.high - b.high).abs() < 1e-9, "{a:?} {b:?}");
+        }
     }
 
     proptest! {

@@ -64,6 +64,13 @@ test_that("objects are matched by their names", {
   many <- list(one = a, two = rev(a))
   expect_equal(score(many, c(s = 1, q = 2, r = 1, p = 2), "ari")$ari, c(1, 1))
   expect_refused(score(many, c(p = 1, q = 1, r = 2, t = 2)), "`truth` has names")
+  b <- c(p = 1, q = 2, r = 2, s = 2)
+  weights <- c(p = 5, q = 1, r = 2, s = 3)
+  expect_equal(score(a, b, "ari", weights = rev(weights)), score(a, b, "ari", weights = weights))
+  expect_equal(score(many, b, "ari", weights = rev(weights)), score(many, b, "ari", weights = weights))
+  twice <- list(x = c(p = 1, p = 1, r = 2), y = c(p = 1, p = 1, r = 2))
+  expect_equal(score(twice, c(p = 1, p = 1, r = 2), "ari")$ari, c(1, 1))
+  expect_refused(score(twice, c(r = 1, p = 1, p = 2), "ari"), "twice")
 })
 
 test_that("the level that was resolved is a clustering", {
