@@ -142,7 +142,7 @@ browser-test:
 	fi
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CHROMIUM="$$(../../scripts/needs browser)" CONSILIENCE="$(TARGET)/debug/consilience" \
-	    WEB_PAGE="$(TARGET)/web/consilience.html" node --test --test-timeout=300000
+	    WEB_PAGE="$(TARGET)/web/consilience.html" node --test --test-timeout=900000
 
 ## Faults at every step, damaged files, and the same question asked in several ways: docs/hardening.md. In 15
 ## minutes; `make test` takes 3.
