@@ -202,7 +202,8 @@ fn by_agreement(similarity: &Matrix) -> Vec<usize> {
             order.windows(2).find(|two| rank[two[0]] == rank[two[1]] && !twins(two[0], two[1]));
         let Some(&[first, _]) = tied else { return order };
         let own = rank[first];
-        (0..r).filter(|&p| p != first && rank[p] == own).for_each(|p| rank[p] += 1);
+        let others = rank.iter_mut().enumerate().filter(|(p, rank)| *p != first && **rank == own);
+        others.for_each(|(_, rank)| *rank += 1);
         rank = refined(&coarse, rank);
     }
 }
