@@ -121,7 +121,7 @@ impl AnmiGreedy {
             if self.k.is_none_or(|k| size(h) <= k) {
                 let labels = labels_of(h);
                 let agreement = anmi(profiles, &labels);
-                if best.as_ref().is_none_or(|(most, ..)| agreement > *most) {
+                if best.as_ref().is_none_or(|(most, ..)| agreement > *most + MARGIN) {
                     best = Some((agreement, labels, size(h)));
                 }
             }
@@ -241,10 +241,11 @@ impl Search {
                 })
                 .sum()
         };
-        let mut best = (from, MARGIN * self.n.iter().sum::<f64>());
+        let margin = MARGIN * self.n.iter().sum::<f64>();
+        let mut best = (from, 0.0);
         for to in (0..self.k).filter(|&to| to != from) {
             let gain = gain(to);
-            if gain > best.1 {
+            if gain > best.1 + margin {
                 best = (to, gain);
             }
         }
