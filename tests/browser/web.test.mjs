@@ -174,6 +174,40 @@ describe('the page that computes', { skip }, () => {
     assert.match(await page.locator('#summary').innerText(), /labels\.csv/);
   }));
 
+  test('keeps to the last file, however long an earlier one takes to read', () => open({}, async (page) => {
+    await page.evaluate(() => {
+      const read = Blob.prototype.arrayBuffer;
+      Blob.prototype.arrayBuffer = async function slowly() {
+        const bytes = await read.call(this);
+        if (this.name === 'large.csv') {
+          await new Promise((passed) => { window.goOn = passed; });
+          window.wentOn = true;
+        }
+        return bytes;
+      };
+    });
+    await page.locator('#file').setInputFiles(at('large.csv'));
+    await page.waitForFunction(() => window.goOn);
+    await choose(page, 'labels.csv');
+    await page.evaluate(() => window.goOn());
+    await page.waitForFunction(() => window.wentOn);
+    await page.waitForTimeout(200);
+    assert.ok(await page.locator('#work').isHidden());
+    assert.match(await page.locator('#summary').innerText(), /labels\.csv/);
+  }));
+
+  test('compares with known classes, which do not vote', () => open({}, async (page) => {
+    await choose(page, 'labels.csv');
+    await page.locator('#settings summary').click();
+    await page.getByLabel('Known classes').fill('run8');
+    await page.evaluate(() => delete document.documentElement.dataset.result);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await done(page, 'labels.csv');
+    assert.match(await page.locator('#summary').innerText(), /200 objects, 8 clusterings/);
+    assert.match(await page.locator('#command').textContent(), / --drop run8 /);
+    await page.frameLocator('#report').getByText('with the classes').first().waitFor();
+  }));
+
   test('can be used with the keyboard alone', () => open({}, async (page) => {
     const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.dataset.example || document.activeElement.textContent.trim());
     const seen = [];

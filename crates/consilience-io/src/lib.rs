@@ -60,7 +60,7 @@ pub use guard::{hide_reader_panics, is_reader_at_work};
 pub use guess::Guess;
 pub use members::rounding;
 pub use moves::{FolderLock, recover, sweep};
-pub use raw::{RawColumn, RawTable, read_raw};
+pub use raw::{RawColumn, RawTable, read_raw, read_raw_column};
 pub use rows::{RowFiles, RowsBeside, RowsTable, read_rows, row_files};
 pub use sequence::{SequenceTable, Slice, read_sequence};
 pub use source::Held;

@@ -46,18 +46,35 @@ impl RawColumn {
     }
 }
 
-/// Every column is text.
-struct All;
+/// Every column is text, or one of them alone is read.
+struct AsText<'a> {
+    only: Option<&'a str>,
+}
 
-impl Plan for All {
+impl Plan for AsText<'_> {
     fn roles(&self, _file: &str, names: &[String]) -> Result<Vec<Role>> {
-        Ok(vec![Role::Labels; names.len()])
+        let wanted = |name: &String| self.only.is_none_or(|only| only == name);
+        Ok(names.iter().map(|name| if wanted(name) { Role::Labels } else { Role::Skip }).collect())
     }
 }
 
 /// Reads a table of any kind as texts; decimals have a point, however they are written.
 pub fn read_raw(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTable> {
-    let mut table = read_table(path, options, &All, run)?;
+    read(path, options, &AsText { only: None }, run)
+}
+
+/// Reads one column of a table as texts; `None` if there is no such column.
+pub fn read_raw_column(
+    path: &Path,
+    name: &str,
+    options: &ReadOptions,
+    run: &Run,
+) -> Result<Option<RawColumn>> {
+    Ok(read(path, options, &AsText { only: Some(name) }, run)?.columns.pop())
+}
+
+fn read(path: &Path, options: &ReadOptions, plan: &AsText<'_>, run: &Run) -> Result<RawTable> {
+    let mut table = read_table(path, options, plan, run)?;
     let mut columns = Vec::with_capacity(table.names.len());
     for j in 0..table.names.len() {
         if !matches!(table.columns[j], Column::Labels(_)) {

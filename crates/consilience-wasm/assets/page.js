@@ -45,8 +45,13 @@ const examples = new Map();
 const offered = new Promise((ready) => {
   start({}, (data) => {
     if (data.name === 'offer') {
-      for (const { name, title } of JSON.parse(decoder.decode(data.bytes)).methods) {
-        form.method.append(new Option(`${name}: ${title}`, name));
+      const offer = JSON.parse(decoder.decode(data.bytes));
+      for (const { name, title } of offer.methods) form.method.append(new Option(`${name}: ${title}`, name));
+      for (const { file, title, truth } of offer.examples) {
+        const button = Object.assign(document.createElement('button'), { type: 'button', textContent: title });
+        button.dataset.example = file;
+        button.addEventListener('click', () => bring(file, () => offered.then(() => examples.get(file)), truth));
+        $('try').append(' ', button);
       }
     } else if (data.name) {
       examples.set(data.name, data.bytes);
@@ -186,15 +191,24 @@ function take(name, bytes, truth = '') {
   compute();
 }
 
-async function takeFile(file) {
-  if (!file) return;
+let brought = 0; // how many files so far: one that is read slowly does not replace a later one
+
+async function bring(name, read, truth) {
   stop?.();
+  brought += 1;
+  const turn = brought;
   try {
-    take(file.name, new Uint8Array(await file.arrayBuffer()));
+    const bytes = await read();
+    if (turn === brought) take(name, bytes, truth);
   } catch (error) {
+    if (turn !== brought) return;
     clear();
-    fail(`${file.name} cannot be read: ${error.message}`);
+    fail(`${name} cannot be read: ${error.message}`);
   }
+}
+
+function takeFile(file) {
+  if (file) bring(file.name, async () => new Uint8Array(await file.arrayBuffer()));
 }
 
 // ---- what the user does ----
@@ -208,13 +222,6 @@ document.addEventListener('drop', (event) => {
   $('drop').classList.remove('over');
   takeFile(event.dataTransfer.files[0]);
 });
-for (const button of document.querySelectorAll('[data-example]')) {
-  button.addEventListener('click', async () => {
-    await offered;
-    const name = button.dataset.example;
-    take(name, examples.get(name), { 'iris.csv': 'species', 'half-rings.csv': 'ring' }[name]);
-  });
-}
 form.addEventListener('submit', (event) => { event.preventDefault(); if (current) compute(); });
 $('cancel').addEventListener('click', () => { stop?.(); say('Cancelled.'); $('file').focus(); });
 $('theme').addEventListener('click', () => {

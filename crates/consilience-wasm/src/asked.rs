@@ -26,7 +26,7 @@ pub struct Asked {
     pub seed: u64,
     /// The column of identifiers; nothing if one is to be looked for, `none` if there is none.
     pub id: String,
-    /// The column of known classes, of features.
+    /// The column of known classes: compared with, and nothing else.
     pub truth: String,
     /// Columns to leave out, commas between.
     pub drop: String,
@@ -67,6 +67,11 @@ impl Asked {
     /// What is dropped: one text, which the reader takes apart.
     pub(crate) fn drop(&self) -> Vec<String> {
         Some(self.drop.trim().to_owned()).filter(|names| !names.is_empty()).into_iter().collect()
+    }
+
+    /// What is dropped from a table of labels, as the command line has to be told: `combine` knows of no classes.
+    pub(crate) fn no_clusterings(&self) -> Vec<String> {
+        self.drop().into_iter().chain(self.truth().map(str::to_owned)).collect()
     }
 
     /// How the file is read; its bytes are in memory.
@@ -148,7 +153,8 @@ impl Asked {
         if let Some(truth) = self.truth().filter(|_| name == "run") {
             option("--truth", truth);
         }
-        self.drop().iter().for_each(|names| option("--drop", names));
+        let dropped = if name == "run" { self.drop() } else { self.no_clusterings() };
+        dropped.iter().for_each(|names| option("--drop", names));
         self.missing().iter().for_each(|word| option("--missing", word));
         if self.method() != "auto" {
             option("--method", self.method());
@@ -162,6 +168,8 @@ impl Asked {
         }
         if name == "run" {
             option("-o", "results");
+            // Otherwise the command refuses numbers that look like labels.
+            words.extend((self.kind == "features").then(|| "--as-features".to_owned()));
         } else {
             option("-o", "labels-consensus.csv");
             option("--report", "report.html");
@@ -219,5 +227,25 @@ mod tests {
         );
         let asked = Asked { name: "d.csv".to_owned(), truth: "a b".to_owned(), ..Asked::default() };
         assert_eq!(asked.command("run", None), "consilience run d.csv --truth 'a b' -o results");
+    }
+
+    #[test]
+    fn the_command_line_is_told_what_was_chosen() {
+        let asked = Asked {
+            name: "d.csv".to_owned(),
+            kind: "features".to_owned(),
+            truth: "class".to_owned(),
+            drop: "a,b".to_owned(),
+            ..Asked::default()
+        };
+        assert_eq!(
+            asked.command("run", None),
+            "consilience run d.csv --truth class --drop a,b -o results --as-features"
+        );
+        let asked = Asked { kind: "clusterings".to_owned(), ..asked };
+        assert_eq!(
+            asked.command("combine", None),
+            "consilience combine d.csv --drop a,b --drop class -o labels-consensus.csv --report report.html"
+        );
     }
 }

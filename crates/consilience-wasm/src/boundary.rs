@@ -13,7 +13,7 @@ use consilience_io::{InputError, is_reader_at_work};
 use serde_json::json;
 
 use crate::asked::Asked;
-use crate::examples::EXAMPLES;
+use crate::examples::{EXAMPLES, Example};
 use crate::job::{self, Hearer};
 
 /// A module has at most 4 GiB; what is asked for beforehand is not all that is needed.
@@ -93,7 +93,10 @@ pub(crate) extern "C" fn offer() {
     let methods = METHODS.iter().filter(|info| Asked::offers(info));
     let methods: Vec<_> =
         methods.map(|info| json!({ "name": info.name, "title": info.title })).collect();
-    Worker.hear("offer", json!({ "methods": methods }).to_string().as_bytes());
+    let told = |example: &Example| json!({ "file": example.file, "title": example.title, "truth": example.truth });
+    let examples: Vec<_> = EXAMPLES.iter().map(told).collect();
+    let offer = json!({ "methods": methods, "examples": examples });
+    Worker.hear("offer", offer.to_string().as_bytes());
     for example in EXAMPLES {
         Worker.hear(example.file, (example.make)().as_bytes());
     }

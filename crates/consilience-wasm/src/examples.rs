@@ -8,7 +8,9 @@ use consilience::{Rng, Run, Stream};
 pub struct Example {
     /// The name of the file.
     pub file: &'static str,
-    /// Its column of known classes.
+    /// What is in it, on its button.
+    pub title: &'static str,
+    /// Its column of known classes, or nothing.
     pub truth: &'static str,
     /// Makes it.
     pub make: fn() -> String,
@@ -16,9 +18,24 @@ pub struct Example {
 
 /// All of them.
 pub static EXAMPLES: &[Example] = &[
-    Example { file: "iris.csv", truth: "species", make: || features("iris", "species") },
-    Example { file: "half-rings.csv", truth: "ring", make: || features("half-rings", "ring") },
-    Example { file: "labels.csv", truth: "", make: labels },
+    Example {
+        file: "iris.csv",
+        title: "iris flowers (measurements)",
+        truth: "species",
+        make: || features("iris", "species"),
+    },
+    Example {
+        file: "half-rings.csv",
+        title: "two half rings (measurements)",
+        truth: "ring",
+        make: || features("half-rings", "ring"),
+    },
+    Example {
+        file: "labels.csv",
+        title: "patients grouped by eight sites (labels)",
+        truth: "",
+        make: labels,
+    },
 ];
 
 /// A data set of the library.

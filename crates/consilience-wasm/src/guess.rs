@@ -1,11 +1,12 @@
 //! What a table holds, if nobody says: features or clusterings, and which column identifies its rows.
 
-use std::path::Path;
+use std::io::Read as _;
 
 use bytes::Bytes;
 use consilience::Run;
 use consilience_io::looks::{holds_features, identifies, is_distinct};
-use consilience_io::{Format, Held, InputError, RawColumn, ReadOptions, read_raw};
+use consilience_io::{Format, Held, InputError, RawColumn, ReadOptions, read_raw, read_raw_column};
+use flate2::read::MultiGzDecoder;
 
 use crate::asked::Asked;
 use crate::failure::Failure;
@@ -24,15 +25,23 @@ pub(crate) struct Guess {
     pub(crate) columns: Vec<String>,
 }
 
-/// Looks at the table; what is asked for wins over what is seen.
+/// Looks at the table, or at its head; what is asked for wins over what is seen.
 pub(crate) fn guess(asked: &Asked, bytes: &Bytes, run: &Run) -> Result<Guess, Failure> {
-    let path = Path::new(&asked.name);
-    let text =
-        matches!(Format::of(path), Some(Format::Csv { gzip: false } | Format::Tsv { gzip: false }));
-    let looked_at = if text { head(bytes) } else { bytes.clone() };
-    let options = ReadOptions {
+    let whole = Held { name: asked.name.clone().into(), bytes: bytes.clone() };
+    match head(&whole) {
+        // If the head alone cannot be read, a cell of several lines may have been cut apart.
+        Some(head) => {
+            look(asked, &head, Some(&whole), run).or_else(|_| look(asked, &whole, None, run))
+        }
+        None => look(asked, &whole, None, run),
+    }
+}
+
+/// Looks at a table, which may be the head of a longer one: `whole`.
+fn look(asked: &Asked, held: &Held, whole: Option<&Held>, run: &Run) -> Result<Guess, Failure> {
+    let options = |held: &Held| ReadOptions {
         drop: Vec::new(),
-        held: Some(Held { name: path.to_owned(), bytes: looked_at }),
+        held: Some(held.clone()),
         ..asked.reading(Bytes::new())
     };
     let known = match asked.kind.as_str() {
@@ -40,7 +49,7 @@ pub(crate) fn guess(asked: &Asked, bytes: &Bytes, run: &Run) -> Result<Guess, Fa
         "clusterings" => Some(false),
         _ => None,
     };
-    let table = match read_raw(path, &options, run) {
+    let table = match read_raw(&held.name, &options(held), run) {
         Ok(table) => table,
         // A column of fractions in a file that has types.
         Err(InputError::MeantRun { .. }) => {
@@ -50,38 +59,58 @@ pub(crate) fn guess(asked: &Asked, bytes: &Bytes, run: &Run) -> Result<Guess, Fa
         Err(error) => return Err(error.into()),
     };
     let columns: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    let dropped = asked.drop().join(",");
-    let unused = |column: &&RawColumn| {
-        let name = column.name.as_str();
-        asked.truth() == Some(name) || dropped.split(',').any(|gone| gone.trim() == name)
-    };
-    let used: Vec<&RawColumn> = table.columns.iter().filter(|column| !unused(column)).collect();
-    let id = match asked.id.as_str() {
-        "" => {
-            let first = used.iter().find(|column| identifies(column) && is_distinct(column));
-            first.map(|column| column.name.clone())
+    let reading = asked.reading(Bytes::new());
+    let unused: Vec<&str> = reading.dropped(&columns).chain(asked.truth()).collect();
+    let used = table.columns.iter().filter(|column| !unused.contains(&column.name.as_str()));
+    let used: Vec<&RawColumn> = used.collect();
+    let mut id = asked.id().map(str::to_owned);
+    if asked.id.is_empty() {
+        for column in used.iter().filter(|column| identifies(column) && is_distinct(column)) {
+            // After the head it may repeat.
+            let column = match whole {
+                Some(whole) => read_raw_column(&whole.name, &column.name, &options(whole), run)?,
+                None => Some((*column).clone()),
+            };
+            if let Some(column) = column.filter(is_distinct) {
+                id = Some(column.name);
+                break;
+            }
         }
-        _ => asked.id().map(str::to_owned),
-    };
+    }
     let data: Vec<&RawColumn> =
         used.into_iter().filter(|column| Some(&column.name) != id.as_ref()).collect();
     let features = known.unwrap_or_else(|| holds_features(&data, table.rows));
     Ok(Guess { features, id, columns })
 }
 
-/// The first lines of a text.
-fn head(bytes: &Bytes) -> Bytes {
-    if bytes.len() <= HEAD {
-        return bytes.clone();
-    }
-    // A line that is longer than all this is read whole.
-    let end =
-        bytes[..HEAD].iter().rposition(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
-    bytes.slice(..end)
+/// The first lines of a long text, decompressed; `None` if the file is short, of another kind, or has no such lines.
+fn head(whole: &Held) -> Option<Held> {
+    let gzip = match Format::of(&whole.name)? {
+        Format::Csv { gzip } | Format::Tsv { gzip } => gzip,
+        _ => return None,
+    };
+    let mut text = Vec::new();
+    let limit = HEAD as u64 + 1;
+    let read = if gzip {
+        MultiGzDecoder::new(&whole.bytes[..]).take(limit).read_to_end(&mut text)
+    } else {
+        whole.bytes.take(limit).read_to_end(&mut text)
+    };
+    // What is wrong with it is said when all of it is read.
+    read.ok().filter(|&length| length > HEAD)?;
+    let end = text.iter().rposition(|&byte| byte == b'\n')? + 1;
+    text.truncate(end);
+    let name = if gzip { whole.name.with_extension("") } else { whole.name.clone() };
+    Some(Held { name, bytes: text.into() })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
     use super::*;
 
     fn seen(text: &str, asked: Asked) -> Guess {
@@ -112,12 +141,54 @@ mod tests {
     }
 
     #[test]
+    fn columns_that_are_left_out_do_not_count() {
+        let text = "\"a,b\",name,c,d\nx,p,0,1\ny,q,0,1\nz,r,1,0\nu,s,1,0\nv,t,1,1\n";
+        let id = |drop: &str| seen(text, Asked { drop: drop.to_owned(), ..Asked::default() }).id;
+        assert_eq!(id("").as_deref(), Some("a,b"));
+        // A name with a comma in it is one name.
+        assert_eq!(id("a,b").as_deref(), Some("name"));
+        assert_eq!(id("d, name").as_deref(), Some("a,b"));
+    }
+
+    fn held(name: &str, text: &str) -> Held {
+        Held { name: name.into(), bytes: text.to_owned().into() }
+    }
+
+    #[test]
     fn long_texts_are_looked_at_in_part() {
-        let line = "1,2,3\n";
-        let text = Bytes::from(line.repeat(2 * HEAD / line.len()));
-        let head = head(&text);
-        assert!(head.len() <= HEAD && head.ends_with(b"\n"));
-        let endless = Bytes::from(vec![b'x'; 2 * HEAD]);
-        assert_eq!(super::head(&endless).len(), endless.len());
+        let text = "1,2,3\n".repeat(HEAD / 3);
+        let part = head(&held("t.csv", &text)).unwrap();
+        assert!(part.bytes.len() <= HEAD && part.bytes.ends_with(b"\n"));
+        assert!(text.as_bytes().starts_with(&part.bytes) && part.bytes.len() > HEAD / 2);
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(text.as_bytes()).unwrap();
+        let packed = Held { name: "t.csv.gz".into(), bytes: packed.finish().unwrap().into() };
+        assert_eq!(head(&packed), Some(part));
+        assert_eq!(head(&held("t.csv", "1,2\n")), None);
+        assert_eq!(head(&held("t.csv", &"x".repeat(2 * HEAD))), None);
+        assert_eq!(head(&held("t.npy", &text)), None);
+        // Damaged, or not packed at all: the reader says so.
+        assert_eq!(head(&held("t.csv.gz", &text)), None);
+    }
+
+    #[test]
+    fn cells_of_several_lines_are_not_cut_apart() {
+        let cell = "line\n".repeat(HEAD / 5);
+        let text = format!("name,a,b\np,0,1\n\"{cell}\",0,1\nq,1,0\nr,1,0\ns,0,1\n");
+        let found = seen(&text, Asked::default());
+        assert_eq!((found.features, found.id.as_deref()), (false, Some("name")));
+    }
+
+    #[test]
+    fn identifiers_that_repeat_far_below_are_none() {
+        let mut text = "name,other,a,b\n".to_owned();
+        for i in 0..HEAD / 16 {
+            text += &format!("x{i},y{i},{},{}\n", i % 2, i % 3);
+        }
+        assert!(text.len() > HEAD);
+        assert_eq!(seen(&text, Asked::default()).id.as_deref(), Some("name"));
+        text += "x1,y,0,1\n";
+        let found = seen(&text, Asked::default());
+        assert_eq!((found.features, found.id.as_deref()), (false, Some("other")));
     }
 }

@@ -8,7 +8,7 @@ use consilience::ensemble::{Ensemble, Member};
 use consilience::judge::Partition;
 use consilience::pipeline::{Answer, FileRecord, GivenOptions, Input, Members, Record, Scores};
 use consilience_io::{
-    Cells, Ids, InputError, Memory, Target, Xxh64, read_clusterings, read_features,
+    Cells, Ids, InputError, Memory, Setting, Target, Xxh64, read_clusterings, read_features,
     write_consensus, write_members,
 };
 use consilience_report::Subject;
@@ -47,14 +47,28 @@ impl Job<'_> {
         let request = asked.request()?;
         let mut options = asked.reading(self.bytes.clone());
         options.id.clone_from(&self.seen.id);
+        options.truth = asked.truth().map(str::to_owned);
+        // The reader would look for a file of this name, which a page cannot have.
+        let known = &self.seen.columns;
+        if let Some(name) = options.truth.clone().filter(|name| !known.contains(name)) {
+            let (file, option, known) = (asked.name.clone(), Setting::Truth, known.clone());
+            return Err(InputError::NoSuchColumn { file, option, name, known }.into());
+        }
         let table = read_clusterings(&[asked.name.clone().into()], &options, run)?;
         table.warnings.iter().for_each(|warning| run.warn(warning));
         let ensemble = Ensemble::new(table.members)?;
         let ids = table.ids.as_ref();
-        let input = Input { judge: true, ..Input::new(Members::Ensemble(ensemble.into())) };
+        let truth = table.truth.map(Member::from);
+        let members = Members::Ensemble(ensemble.into());
+        let input = Input { truth: truth.as_ref(), judge: true, ..Input::new(members) };
         let answer = request.answer(input, run)?;
         let mut record = answer.record(run);
         record.data.id = ids.map(|_| options.id.clone().unwrap_or_else(|| "id".to_owned()));
+        if let Some(truth) = &truth {
+            record.data.truth = Some(Some(truth.name().to_owned()));
+            record.scores = Some(answer.scores.as_ref().map(Scores::record));
+            record.classes = Some(answer.scores.as_ref().map(Scores::classes));
+        }
         record.command = given(json!({
             "name": "combine",
             "saved": false,
@@ -66,7 +80,7 @@ impl Job<'_> {
             "align_to": null,
             "weights": null,
             "id": options.id,
-            "drop": options.drop,
+            "drop": asked.no_clusterings(),
             "missing": options.missing,
             "noise": null,
             "decimal": null,
@@ -217,4 +231,68 @@ fn given(options: Value) -> GivenOptions {
 
 fn pretty(record: &Record) -> String {
     serde_json::to_string_pretty(record).expect("a record is plain data")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard(RefCell<BTreeMap<String, String>>);
+
+    impl Hearer for Heard {
+        fn hear(&self, name: &str, bytes: &[u8]) {
+            let text = String::from_utf8(bytes.to_vec()).unwrap();
+            self.0.borrow_mut().insert(name.to_owned(), text);
+        }
+    }
+
+    fn all(asked: &Asked, text: &str) -> Result<BTreeMap<String, String>, Failure> {
+        let heard = Heard::default();
+        run(asked, Bytes::from(text.to_owned()), &Run::new(0), &heard)?;
+        Ok(heard.0.into_inner())
+    }
+
+    /// Three clusterings that agree on two groups, and classes that are something else.
+    fn table() -> String {
+        let mut text = "object,a,b,c,class\n".to_owned();
+        for i in 0..24 {
+            let (group, class) = (i / 12, ["x", "y", "z"][i % 3]);
+            text += &format!("o{i},{group},{},{},{class}\n", 1 - group, (i + 1) % 24 / 12);
+        }
+        text
+    }
+
+    #[test]
+    fn known_classes_are_compared_with_and_do_not_vote() {
+        let asked = Asked { name: "t.csv".to_owned(), ..Asked::default() };
+        let without = all(&Asked { drop: "class".to_owned(), ..asked.clone() }, &table()).unwrap();
+        let with = all(&Asked { truth: "class".to_owned(), ..asked.clone() }, &table()).unwrap();
+        assert_eq!(with["labels.csv"], without["labels.csv"]);
+        let answer: Value = serde_json::from_str(&with["answer"]).unwrap();
+        assert_eq!((&answer["clusterings"], &answer["k"]), (&json!(3), &json!(2)));
+        assert!(answer["command"].as_str().unwrap().contains(" --drop class "));
+        let record: Value = serde_json::from_str(&with["result.json"]).unwrap();
+        assert_eq!(record["data"]["truth"], "class");
+        assert_eq!(record["command"]["drop"], json!(["class"]));
+        assert!(record["scores"].is_object());
+        assert!(with["report.html"].contains("with the classes"));
+        assert!(!without["report.html"].contains("with the classes"));
+        // All four vote where nothing is said.
+        let answer: Value =
+            serde_json::from_str(&all(&asked, &table()).unwrap()["answer"]).unwrap();
+        assert_eq!(answer["clusterings"], 4);
+    }
+
+    #[test]
+    fn known_classes_are_a_column() {
+        let asked =
+            Asked { name: "t.csv".to_owned(), truth: "klass".to_owned(), ..Asked::default() };
+        let refusal = all(&asked, &table()).unwrap_err().to_string();
+        assert!(refusal.contains("klass") && refusal.contains("class"), "{refusal}");
+        assert!(refusal.contains("Known classes"), "{refusal}");
+    }
 }
