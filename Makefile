@@ -239,7 +239,8 @@ deny:
 	$(CARGO) deny check
 
 ## Binaries and wheels for all platforms in target/dist/release, run where an emulator is at hand and compared with
-## those for this machine: docs/platforms.md. DIST="--only TARGET --no-compare --no-sdist" for less.
+## those for this machine, and the page that computes: docs/platforms.md. DIST="--only TARGET --no-compare --no-sdist
+## --no-web" for less.
 DIST ?=
 dist:
 	scripts/dist $(DIST)
