@@ -105,8 +105,9 @@ fn leave(bytes: usize, why: &str) -> ! {
         // Straight to the stream, without a buffer of its own.
         let _ = writeln!(
             std::io::stderr(),
-            "error: out of memory: {why} {bytes} bytes more; give less data, or more memory by --memory SIZE \
-             where the machine has it, or take fewer --threads"
+            "error: out of memory: {why} {} MB more; give less data, or more memory by --memory SIZE \
+             where the machine has it, or take fewer --threads",
+            bytes.div_ceil(1_000_000)
         );
     })
 }

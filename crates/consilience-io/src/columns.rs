@@ -66,12 +66,13 @@ impl Named {
         let role = |j: usize| {
             if self.id == Some(j) {
                 Role::Text
-            } else if self.drop.contains(&j) {
-                Role::Skip
             } else if self.truth == Some(j) {
                 Role::Labels
             } else if self.weights == Some(j) {
                 Role::Numbers
+            } else if self.drop.contains(&j) {
+                // What another option names is needed all the same.
+                Role::Skip
             } else {
                 other(j)
             }

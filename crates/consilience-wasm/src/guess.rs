@@ -85,9 +85,8 @@ fn look(asked: &Asked, held: &Held, whole: Option<&Held>, run: &Run) -> Result<G
 
 /// The first lines of a long text, decompressed; `None` if the file is short, of another kind, or has no such lines.
 fn head(whole: &Held) -> Option<Held> {
-    let gzip = match Format::of(&whole.name)? {
-        Format::Csv { gzip } | Format::Tsv { gzip } => gzip,
-        _ => return None,
+    let (Format::Csv { gzip } | Format::Tsv { gzip }) = Format::of(&whole.name)? else {
+        return None;
     };
     let mut text = Vec::new();
     let limit = HEAD as u64 + 1;
@@ -183,7 +182,7 @@ mod tests {
     fn identifiers_that_repeat_far_below_are_none() {
         let mut text = "name,other,a,b\n".to_owned();
         for i in 0..HEAD / 16 {
-            text += &format!("x{i},y{i},{},{}\n", i % 2, i % 3);
+            text.extend([format!("x{i},y{i},{},{}\n", i % 2, i % 3)]);
         }
         assert!(text.len() > HEAD);
         assert_eq!(seen(&text, Asked::default()).id.as_deref(), Some("name"));

@@ -258,12 +258,11 @@ mod tests {
 
     /// Three clusterings that agree on two groups, and classes that are something else.
     fn table() -> String {
-        let mut text = "object,a,b,c,class\n".to_owned();
-        for i in 0..24 {
+        let row = |i: usize| {
             let (group, class) = (i / 12, ["x", "y", "z"][i % 3]);
-            text += &format!("o{i},{group},{},{},{class}\n", 1 - group, (i + 1) % 24 / 12);
-        }
-        text
+            format!("o{i},{group},{},{},{class}\n", 1 - group, (i + 1) % 24 / 12)
+        };
+        "object,a,b,c,class\n".to_owned() + &(0..24).map(row).collect::<String>()
     }
 
     #[test]

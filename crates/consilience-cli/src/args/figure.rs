@@ -47,7 +47,7 @@ pub(crate) struct FigureArgs {
     #[arg(long, value_name = "CLUSTERING")]
     pub member: Option<String>,
 
-    /// The width in inches
+    /// The width in inches; a tree of many clusters is wider
     #[arg(long, value_name = "INCHES", default_value_t = 7.0, value_parser = inches)]
     pub width: f64,
 

@@ -85,6 +85,9 @@ pub(super) fn run(args: &AlignArgs, common: &Common) -> anyhow::Result<()> {
     }
     output::text(&summary(&found))?;
     output::note(&format!("{} written: {}", args.output.display(), FILES.join(", ")));
+    if let Some(path) = &args.figure {
+        output::note(&format!("{} written", path.display()));
+    }
     Ok(())
 }
 

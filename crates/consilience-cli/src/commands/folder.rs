@@ -50,7 +50,7 @@ pub(super) fn record_of(path: &Path) -> anyhow::Result<Record> {
     Record::parse(&text).ok_or_else(|| match levels_in(&text) {
         Some(_) => data(format!(
             "{} was written by `resolve`, whose results are tables and a figure: labels.csv has the clusters, \
-             `consilience figure {} tree` draws the levels; for a page, `combine --save` the clusterings of one level",
+             `consilience figure {} tree -o tree.pdf` draws the levels; for a page, `combine --save` the clusterings of one level",
             file.display(),
             folder_of(path).display()
         )),

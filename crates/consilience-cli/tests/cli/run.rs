@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::{assert_shown, consilience, run, table};
+use crate::{assert_shown, consilience, run, shown, table};
 
 /// Three groups of rows around different points, from a small generator of our own.
 pub fn groups(rows: usize) -> String {
@@ -544,4 +544,15 @@ fn every_data_set_of_the_demo_has_its_folder() {
     assert!(there("consilience-demo") && there("consilience-demo-half-rings"));
     let refused = run(folder.path(), &["demo", "half-rings", "-o", "consilience-demo"]);
     assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_column_may_be_dropped_and_be_the_truth() {
+    let folder = tempdir().unwrap();
+    let row = |i: usize| format!("{},{},{}\n", i % 2 * 9, i, ["x", "y"][i % 2]);
+    let text = "a,b,kind\n".to_owned() + &(0..30).map(row).collect::<String>();
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let words = ["run", "t.csv", "--k", "2", "--size", "4", "--kinds", "kmeans", "-o", "out"];
+    let output = run(folder.path(), &[&words[..], &["--truth", "kind", "--drop", "kind"]].concat());
+    assert!(output.status.success(), "{}", shown(&output));
 }
