@@ -55,7 +55,7 @@ def ask(command: list[str], question: list[str], where: Path) -> tuple[bytes, ob
     # Relative names: an emulator of another system has other paths.
     done = subprocess.run([*command, *question, "--threads", "1", "-o", "out.csv", "--json"], cwd=where, capture_output=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command + question)}: {done.stderr.decode(errors='replace')}")
+        sys.exit(f"{' '.join(command + question)}: ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
     said = json.loads(done.stdout)
     return out.read_bytes(), {key: value for key, value in said.items() if key != "seconds"}
 
