@@ -99,10 +99,10 @@ pub(super) fn read_truth(
                 table.file, table.names[column]
             )
         }),
-        (Some(_), None, Some(id)) => {
+        (Some(_), None, Some(id)) if !options.id_is_guessed => {
             return Err(no_column(Setting::Id, id, &table.file, &table.names));
         }
-        (Some(_), None, None) => Some(format!(
+        (Some(_), None, _) => Some(format!(
             "{} has no column with the identifiers of the objects: its first row is taken for the first \
              object, and so on; {} pairs them by a column",
             table.file,

@@ -53,7 +53,7 @@ impl Named {
         let asked = asked.into_iter().filter_map(|(option, name)| Some((option, name.as_deref()?)));
         let drop = options.dropped(names).map(|name| (Setting::Drop, name));
         for (option, name) in asked.chain(drop) {
-            let renamed = option == Setting::Id && is_consensus(names);
+            let renamed = option == Setting::Id && (options.id_is_guessed || is_consensus(names));
             if !names.iter().any(|n| n == name) && !renamed {
                 return Err(no_column(option, name, file, names));
             }

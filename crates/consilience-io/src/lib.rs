@@ -27,6 +27,7 @@ mod features;
 mod foreign;
 mod guard;
 mod guess;
+mod identify;
 mod join;
 pub mod looks;
 mod market;
@@ -58,6 +59,7 @@ pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
 pub use guard::{hide_reader_panics, is_reader_at_work};
 pub use guess::Guess;
+pub use identify::{head, identify, naming_column};
 pub use members::rounding;
 pub use moves::{FolderLock, recover, sweep};
 pub use raw::{RawColumn, RawTable, read_raw, read_raw_column};
@@ -129,6 +131,8 @@ pub enum Impute {
 pub struct ReadOptions {
     /// The column of identifiers.
     pub id: Option<String>,
+    /// Whether nobody named it: [`identify`] found it, and files beside the tables need not have it.
+    pub id_is_guessed: bool,
     /// The column of known classes; for clusterings also a file.
     pub truth: Option<String>,
     /// The column of object weights, or a file with them.

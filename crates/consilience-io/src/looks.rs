@@ -69,6 +69,16 @@ pub fn identifies(column: &RawColumn) -> bool {
     !is_numberlike(column) && (is_distinct(column) || (labelled >= 5 && most))
 }
 
+/// Whether a column is taken for the identifiers of the rows if nobody names one: texts, or numbers
+/// under a name that identifiers have, of which every row has its own.
+pub fn names_rows(column: &RawColumn) -> bool {
+    // A few values may well differ.
+    const ENOUGH: usize = 4;
+    let whole = |value: &String| value.parse::<i64>().is_ok();
+    let numbers = || is_id_name(&column.name) && column.values.iter().all(whole);
+    column.cells.len() >= ENOUGH && is_distinct(column) && (identifies(column) || numbers())
+}
+
 /// Whether a table probably holds features, and not clusterings.
 pub fn holds_features(columns: &[&RawColumn], rows: usize) -> bool {
     let soft = columns.iter().any(|column| column.name.contains(':') && is_numeric(column));

@@ -63,6 +63,7 @@ pub(crate) fn read(
 ) -> PyResult<(PyEnsemble, Vec<String>)> {
     let options = ReadOptions {
         id: options.id,
+        id_is_guessed: false,
         weights: options.weights,
         drop: options.drop,
         no_header: !options.header,

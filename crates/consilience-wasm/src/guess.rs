@@ -1,18 +1,12 @@
 //! What a table holds, if nobody says: features or clusterings, and which column identifies its rows.
 
-use std::io::Read as _;
-
 use bytes::Bytes;
 use consilience::Run;
-use consilience_io::looks::{holds_features, identifies, is_distinct};
-use consilience_io::{Format, Held, InputError, RawColumn, ReadOptions, read_raw, read_raw_column};
-use flate2::read::MultiGzDecoder;
+use consilience_io::looks::{holds_features, is_distinct, names_rows};
+use consilience_io::{Held, InputError, RawColumn, ReadOptions, head, read_raw, read_raw_column};
 
 use crate::asked::Asked;
 use crate::failure::Failure;
-
-/// So much of a text is looked at.
-const HEAD: usize = 1 << 20;
 
 /// What a table holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +22,8 @@ pub(crate) struct Guess {
 /// Looks at the table, or at its head; what is asked for wins over what is seen.
 pub(crate) fn guess(asked: &Asked, bytes: &Bytes, run: &Run) -> Result<Guess, Failure> {
     let whole = Held { name: asked.name.clone().into(), bytes: bytes.clone() };
-    match head(&whole) {
+    let options = ReadOptions { held: Some(whole.clone()), ..ReadOptions::default() };
+    match head(&whole.name, &options) {
         // If the head alone cannot be read, a cell of several lines may have been cut apart.
         Some(head) => {
             look(asked, &head, Some(&whole), run).or_else(|_| look(asked, &whole, None, run))
@@ -65,7 +60,7 @@ fn look(asked: &Asked, held: &Held, whole: Option<&Held>, run: &Run) -> Result<G
     let used: Vec<&RawColumn> = used.collect();
     let mut id = asked.id().map(str::to_owned);
     if asked.id.is_empty() {
-        for column in used.iter().filter(|column| identifies(column) && is_distinct(column)) {
+        for column in used.iter().filter(|column| names_rows(column)) {
             // After the head it may repeat.
             let column = match whole {
                 Some(whole) => read_raw_column(&whole.name, &column.name, &options(whole), run)?,
@@ -83,34 +78,24 @@ fn look(asked: &Asked, held: &Held, whole: Option<&Held>, run: &Run) -> Result<G
     Ok(Guess { features, id, columns })
 }
 
-/// The first lines of a long text, decompressed; `None` if the file is short, of another kind, or has no such lines.
-fn head(whole: &Held) -> Option<Held> {
-    let (Format::Csv { gzip } | Format::Tsv { gzip }) = Format::of(&whole.name)? else {
-        return None;
-    };
-    let mut text = Vec::new();
-    let limit = HEAD as u64 + 1;
-    let read = if gzip {
-        MultiGzDecoder::new(&whole.bytes[..]).take(limit).read_to_end(&mut text)
-    } else {
-        whole.bytes.take(limit).read_to_end(&mut text)
-    };
-    // What is wrong with it is said when all of it is read.
-    read.ok().filter(|&length| length > HEAD)?;
-    let end = text.iter().rposition(|&byte| byte == b'\n')? + 1;
-    text.truncate(end);
-    let name = if gzip { whole.name.with_extension("") } else { whole.name.clone() };
-    Some(Held { name, bytes: text.into() })
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+
+    use std::path::Path;
 
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
     use super::*;
+
+    /// So much of a text is looked at.
+    const HEAD: usize = 1 << 20;
+
+    fn head(held: &Held) -> Option<Held> {
+        let options = ReadOptions { held: Some(held.clone()), ..ReadOptions::default() };
+        super::head(Path::new(&held.name), &options)
+    }
 
     fn seen(text: &str, asked: Asked) -> Guess {
         let asked = Asked { name: "t.csv".to_owned(), ..asked };

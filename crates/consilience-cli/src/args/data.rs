@@ -256,6 +256,9 @@ impl EnsembleArgs {
 #[command(next_help_heading = TABLES)]
 pub(crate) struct DataReading {
     /// The column that identifies objects
+    ///
+    /// By default the first column of a text table that has a text of its own in every row, or a whole number
+    /// under a name such as `id` or `sample_id`. It is said which one was taken.
     #[arg(long, value_name = "COL")]
     pub id: Option<String>,
 
@@ -302,6 +305,7 @@ impl DataReading {
     pub(crate) fn options(&self, weights: Option<&str>) -> ReadOptions {
         ReadOptions {
             id: self.id.clone(),
+            id_is_guessed: false,
             truth: self.truth.clone(),
             weights: weights.map(str::to_owned),
             drop: self.drop.clone(),

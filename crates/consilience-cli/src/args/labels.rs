@@ -160,6 +160,9 @@ pub(crate) struct OutputArgs {
 #[command(next_help_heading = TABLES)]
 pub(crate) struct LabelReading {
     /// The column that identifies objects; several files are joined on it
+    ///
+    /// By default the first column of a text table that has a text of its own in every row, or a whole number
+    /// under a name such as `id` or `sample_id`. It is said which one was taken.
     #[arg(long, value_name = "COL")]
     pub id: Option<String>,
 
@@ -203,6 +206,7 @@ impl LabelReading {
     pub(crate) fn options(&self, truth: Option<&str>, weights: Option<&str>) -> ReadOptions {
         ReadOptions {
             id: self.id.clone(),
+            id_is_guessed: false,
             truth: truth.map(str::to_owned),
             weights: weights.map(str::to_owned),
             drop: self.drop.clone(),

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use consilience::pipeline::{EventKind, Passage, Step, Timeline};
 use consilience_io::{
-    Cells, Ids, SequenceTable, Slice, Stage, Target, read_sequence, write_table, write_text,
+    Cells, Ids, SequenceTable, Slice, Stage, Target, identify, read_sequence, write_table,
+    write_text,
 };
 use consilience_report::figures::{self, Frame};
 use serde_json::{Map, Value, json};
@@ -37,7 +38,8 @@ pub(super) fn run(args: &AlignArgs, common: &Common) -> anyhow::Result<()> {
         check_output("-o", &args.output.join(name), &inputs, args.force)?;
     }
     let session = Session::new(common);
-    let options = args.reading.options(None, None);
+    let mut options = args.reading.options(None, None);
+    identify(&inputs, &mut options, &session.run)?;
     let SequenceTable { ids, times, warnings } = read_sequence(&slices, &options, &session.run)?;
     warnings.iter().for_each(|warning| session.run.warn(warning));
     if times.len() < 2 {

@@ -1,6 +1,6 @@
 //! `consilience check FILE...`: what looks wrong before a run, each with what to do.
 
-use consilience_io::{RawTable, ReadOptions, read_raw};
+use consilience_io::{RawTable, ReadOptions, naming_column, read_raw};
 use serde_json::json;
 
 use super::suspicions::{Finding, across, of_table};
@@ -20,7 +20,7 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
         ..ReadOptions::default()
     };
     let mut findings = Vec::new();
-    let (mut tables, mut kinds) = (Vec::new(), Vec::new());
+    let (mut tables, mut kinds, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for path in &args.files {
         match read_raw(path, &options, &session.run) {
             Ok(mut table) => {
@@ -30,7 +30,11 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
                     dropped.contains(&name.as_str()) || args.truth.as_ref() == Some(name)
                 };
                 table.columns.retain(|column| !unused(&column.name));
-                let (kind, found) = of_table(&table, args.id.as_deref(), args.kind);
+                let guessed =
+                    naming_column(&table, &options).filter(|_| args.id.is_none() && table.named);
+                let id = args.id.as_ref().or(guessed.as_ref()).map(String::as_str);
+                let (kind, found) = of_table(&table, id, args.kind);
+                ids.push(guessed);
                 findings.extend(found);
                 kinds.push(kind);
                 tables.push(table);
@@ -57,6 +61,10 @@ pub(super) fn run(args: &CheckArgs, common: &Common) -> anyhow::Result<()> {
     } else {
         let assumed = tables.iter().zip(&kinds).filter(|_| args.kind.is_none());
         let mut lines: Vec<String> = assumed.map(|(table, kind)| taken_for(table, *kind)).collect();
+        let named = tables.iter().zip(&ids).filter_map(|(table, id)| Some((table, id.as_ref()?)));
+        lines.extend(named.map(|(table, id)| {
+            format!("{}: column `{}` identifies the rows", table.file, output::named(id))
+        }));
         lines.extend(findings.iter().map(Finding::shown));
         if findings.is_empty() {
             lines.push(format!("nothing looks wrong in {files}"));

@@ -31,8 +31,8 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
 
     let session = Session::new(common);
     let clock = Instant::now();
-    let options = args.reading.options(None);
-    let table = reading::features(&args.data, &args.reading, &options, &session)?;
+    let mut options = args.reading.options(None);
+    let table = reading::features(&args.data, &args.reading, &mut options, &session)?;
     let read = clock.elapsed().as_secs_f64();
 
     signals::computing();
@@ -41,7 +41,7 @@ pub(super) fn run(args: &GenerateArgs, common: &Common) -> anyhow::Result<()> {
     let generate = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
-    let ids = args.reading.id.as_deref().zip(table.ids.as_ref());
+    let ids = options.id.as_deref().zip(table.ids.as_ref());
     write_members(&target, ids, ensemble.members(), &session.run)?;
     session.run.check()?;
     stage.commit()?;

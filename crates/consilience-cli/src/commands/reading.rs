@@ -4,7 +4,8 @@ use std::path::Path;
 
 use consilience::ensemble::Ensemble;
 use consilience_io::{
-    ClusteringTable, FeatureTable, Guess, Ids, InputError, ReadOptions, read_features, read_labels,
+    ClusteringTable, FeatureTable, Guess, Ids, InputError, ReadOptions, identify, read_features,
+    read_labels,
 };
 
 use crate::args::DataReading;
@@ -15,9 +16,10 @@ use crate::session::Session;
 pub(super) fn features(
     path: &Path,
     reading: &DataReading,
-    options: &ReadOptions,
+    options: &mut ReadOptions,
     session: &Session,
 ) -> anyhow::Result<FeatureTable> {
+    identify(&[path.to_owned()], options, &session.run)?;
     let table = read_features(path, options, &session.run)?;
     match table.looks_like_clusterings().filter(|_| !reading.as_features) {
         Some(Guess { evidence, sure: true }) => {

@@ -8,8 +8,8 @@ use consilience::judge::Interval;
 use consilience::pipeline::{Edge, Levels, Node, Resolution, ResolutionRecord, Resolve};
 use consilience::words::{count, counted, listed, named};
 use consilience_io::{
-    Cells, Ids, InputError, ReadOptions, Stage, Target, read_clusterings, read_raw, write_table,
-    write_text,
+    Cells, Ids, InputError, ReadOptions, Stage, Target, identify, read_clusterings, read_raw,
+    write_table, write_text,
 };
 use consilience_report::figures::{Frame, resolution};
 use serde_json::{Map, json};
@@ -35,7 +35,8 @@ pub(super) fn run(args: &ResolveArgs, common: &Common) -> anyhow::Result<()> {
     check_folder(args)?;
     let session = Session::new(common);
     let clock = Instant::now();
-    let options = args.reading.options(None, args.weights.as_deref());
+    let mut options = args.reading.options(None, args.weights.as_deref());
+    identify(&args.files, &mut options, &session.run)?;
     let table = read_clusterings(&args.files, &options, &session.run)?;
     let (ensemble, ids) = reading::ensemble(table, &session)?;
     let levels = levels(args, &ensemble, &session)?;

@@ -26,8 +26,8 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
 
     let session = Session::new(common);
     let clock = Instant::now();
-    let options = args.reading.options(args.weights.as_deref());
-    let table = reading::features(&args.data, &args.reading, &options, &session)?;
+    let mut options = args.reading.options(args.weights.as_deref());
+    let table = reading::features(&args.data, &args.reading, &mut options, &session)?;
     let ids = table.ids.as_ref();
     let n = table.values.data().nrows();
     let start = reading::start(args.consensus.init.as_deref(), ids, n, &options, &session)?;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &RunArgs, common: &Common) -> anyhow::Result<()> {
     let job = Job {
         data: table.values.data(),
         features: &table.columns,
-        ids: args.reading.id.as_deref().zip(ids),
+        ids: options.id.as_deref().zip(ids),
         truth: table.truth.clone().map(Member::from),
         weights: table.weights.as_deref(),
         start,

@@ -6,7 +6,7 @@ use consilience::ensemble::Profiles;
 use consilience::ensemble::{Contingency, Ensemble, Member};
 use consilience::metrics::{ElementCentric, MetricInfo, metric};
 use consilience::pipeline::SCORES;
-use consilience_io::read_clusterings;
+use consilience_io::{identify, read_clusterings};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -30,6 +30,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<()> {
     // What others say of the same labels can be compared only so; --noise missing leaves it out.
     options.minus_one_is_a_label = args.reading.noise != Some(Noise::Missing);
     name_saved_ids(&args.files, &mut options);
+    identify(&args.files, &mut options, &session.run)?;
     let mut table = read_clusterings(&args.files, &options, &session.run)?;
     let truth = table.truth.take().map(Member::from);
     let (ensemble, _) = reading::ensemble(table, &session)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use consilience::ensemble::{Ensemble, Member, Profiles};
 use consilience::pipeline::Members;
 use consilience_io::{
-    Ids, ReadOptions, RowFiles, RowsBeside, read_clusterings, read_rows, row_files,
+    Ids, ReadOptions, RowFiles, RowsBeside, identify, read_clusterings, read_rows, row_files,
 };
 
 use super::add::Base;
@@ -94,6 +94,9 @@ impl Source {
         name_saved_ids(&args.files, options);
         let rows = row_files(&args.files, args.rows, options, &session.run)?;
         let files = rows.as_ref().map_or_else(|| args.files.clone(), RowFiles::paths);
+        // Files of rows have the same columns.
+        let looked_at = if rows.is_some() { &files[..files.len().min(1)] } else { &files };
+        identify(looked_at, options, &session.run)?;
         Ok(Source { files, base: None, rows })
     }
 

@@ -21,8 +21,6 @@ fn prepare(folder: &Path) {
     let sparse = "%%MatrixMarket matrix coordinate real general\n4 2 3\n1 1 1\n3 2 1e308\n4 1 3\n";
     write("large.mtx", sparse);
     write("constant.csv", "x,y\n1.5,2\n1.5,2\n1.5,2\n");
-    write("site-a.csv", "name,a\np,1\nq,1\nr,2\ns,2\n");
-    write("site-b.csv", "name,b\nq,1\np,1\ns,2\nr,2\n");
     write("nan.csv", "x,y\n1,2\n3,\n5,6\n");
     write("infinite.csv", "x,y\n1,2\n3,inf\n5,6\n");
     write("missing-column.csv", "a,b\n1,\n2,\n");
@@ -135,11 +133,6 @@ const CASES: &[(&str, i32, &[&str])] = &[
     ("run large.mtx -o out --k 2 --base kmeans", 3, &["row 2, column `1`", "got 1e308"]),
     ("run constant.csv -o out", 3, &["constant.csv: every feature has the same value", "nothing"]),
     ("combine labels.csv --k 2 --align-to nosuch", 3, &["nosuch cannot be read: no such file"]),
-    (
-        "combine site-a.csv site-b.csv",
-        3,
-        &["site-b.csv", "`name`", "other objects", "give --id 'name' to join"],
-    ),
     ("run empty.csv -o out --k 2", 3, &["empty.csv is empty"]),
     ("run header.csv -o out --k 2", 3, &["header.csv", "no rows"]),
     (

@@ -91,7 +91,6 @@ fn planted_mistakes_are_found() {
             vec![table("width,Species", 30, |i| format!("{}.5,{}.0", (i * i) % 17, i % 3))],
             &[],
         ),
-        ("text-column", vec![plants(nothing)], &[]),
         ("text-column", vec![plants(column(3, |i| format!("kind {}", i % 3)))], id),
         ("duplicate-ids", vec![plants(column(0, |i| format!("plant-{}", i / 2)))], id),
         ("constant-column", vec![plants(column(2, |_| text("7")))], id),
@@ -112,7 +111,8 @@ fn planted_mistakes_are_found() {
         ("duplicate-ids", vec![labels(|i, j| (i == 7 && j == 0).then(|| text("object-3")))], &[]),
         ("missing-as-label", vec![labels(|i, j| (i == 7 && j == 3).then(|| text("n/a")))], object),
         ("placeholder", vec![plants(|i, j| (i % 20 == 3 && j == 1).then(|| text("-999")))], id),
-        ("id-as-label", vec![labels(nothing)], &[]),
+        // The first column that names the rows is taken for their identifiers, a second one is not.
+        ("id-as-label", vec![labels(column(3, |i| format!("case {i}")))], &[]),
         (
             "duplicate-members",
             vec![labels(|i, j| (j == 2 || j == 4).then(|| format!("{j}-{}", i % 4)))],
@@ -156,6 +156,8 @@ fn planted_mistakes_are_found() {
         assert!(found.iter().any(|r| r == rule), "{rule}: {found:?}\n{}", files[0]);
     }
     assert!(cases.len() >= 15);
+    // A column of texts that tell all rows apart is what `run` takes for the identifiers.
+    assert_eq!(rules(folder.path(), &[plants(nothing)], &[]), (Some(0), Vec::new()));
 }
 
 /// One cell of a feature, the same in every column that uses it.

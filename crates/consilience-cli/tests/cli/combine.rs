@@ -27,6 +27,27 @@ fn read(folder: &Path, name: &str) -> String {
 }
 
 #[test]
+fn files_are_joined_by_the_texts_that_tell_their_rows_apart() {
+    let folder = folder_with("site-a.csv", "name,a\np,1\nq,1\nr,2\ns,2\n");
+    fs::write(folder.path().join("site-b.csv"), "name,b\nr,1\ns,1\np,2\nq,2\n").unwrap();
+    let words = ["combine", "site-a.csv", "site-b.csv", "--k", "2", "-o", "out.csv"];
+    let output = run(folder.path(), &words);
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(shown(&output).contains("column `name` has a value of its own in every row"));
+    let out = read(folder.path(), "out.csv");
+    // Both agree on {p, q} and {r, s}; by position they would agree on nothing.
+    let cluster = |row: usize| out.lines().nth(row + 1).unwrap().split(',').nth(1).unwrap();
+    assert!(out.starts_with("id,cluster,confidence\np,"), "{out}");
+    assert!(cluster(0) == cluster(1) && cluster(2) == cluster(3) && cluster(0) != cluster(2));
+    // What is left out is no identifier, and what other files lack neither.
+    let dropped = run(folder.path(), &["combine", "site-a.csv", "--drop", "name"]);
+    assert!(String::from_utf8(dropped.stdout).unwrap().contains("\n0,"));
+    fs::write(folder.path().join("weights.csv"), "w\n1\n2\n3\n4\n").unwrap();
+    let weighted = run(folder.path(), &["combine", "site-a.csv", "--weights", "weights.csv"]);
+    assert!(weighted.status.success(), "{}", shown(&weighted));
+}
+
+#[test]
 fn section_3_of_scec_gives_the_correspondences_of_the_paper() {
     let folder = folder_with("labels.csv", SECTION_3);
     let arguments = ["combine", "labels.csv", "--method", "scec", "--k", "3", "-o", "out.csv"];
