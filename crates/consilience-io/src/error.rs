@@ -55,6 +55,7 @@ pub enum InputError {
     NoSuchColumn { file: String, option: Setting<'static>, name: String, known: Vec<String> },
     DuplicateColumn { file: String, name: String, first: usize, second: usize },
     NothingToDrop { name: String, known: Vec<String> },
+    NamedApart { file: String, column: String, other: String, named: Option<String> },
     MissingId { file: String, place: Place, column: String },
     DuplicateId { file: String, column: String, id: String, first: Place, second: Place },
     RepeatedId { column: String, id: String, files: Box<[String; 2]>, rows: [Place; 2] },
@@ -188,6 +189,29 @@ impl InputError {
                 format!("column `{name}` ({}) is in none of the files", Setting::Drop),
                 format!("they have {}", listed(known)),
             ),
+            InputError::NamedApart { file, column, other, named } => {
+                const THEN: &str = "rows then belong together in the order of the files";
+                match named {
+                    Some(named) => (
+                        format!("{file} names its rows by `{column}`, {other} by `{named}`"),
+                        format!(
+                            "give these columns one name, and the files are joined on it, or leave both \
+                             out with {}: {THEN}",
+                            Setting::DropThese(&[column, named])
+                        ),
+                    ),
+                    None => (
+                        format!(
+                            "{file} names its rows by `{column}`, {other} has nothing that does"
+                        ),
+                        format!(
+                            "add such a column there, and the files are joined on it, or leave it out \
+                             with {}: {THEN}",
+                            Setting::DropThis(column)
+                        ),
+                    ),
+                }
+            }
             InputError::MissingId { file, place, column } => (
                 format!("{file}, {place}, column `{column}`: the identifier is missing"),
                 "every row needs one".to_owned(),

@@ -97,7 +97,7 @@ pub enum Format {
 
 impl Format {
     /// The endings there are, for messages.
-    pub const ENDINGS: &'static str = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npy or .arrow";
+    pub const ENDINGS: &'static str = ".csv, .tsv, .txt (also with .gz), .parquet, .npy or .arrow";
 
     /// The format of a path, if its ending is known; `-` is CSV.
     pub fn of(path: &Path) -> Option<Self> {
@@ -108,7 +108,8 @@ impl Format {
         let (stem, gzip) = name.strip_suffix(".gz").map_or((&*name, false), |stem| (stem, true));
         match stem.rsplit_once('.').map(|(_, ending)| ending) {
             Some("csv") => Some(Format::Csv { gzip }),
-            Some("tsv") => Some(Format::Tsv { gzip }),
+            // Text of any name: what parts its cells is seen when it is read.
+            Some("tsv" | "tab" | "txt") => Some(Format::Tsv { gzip }),
             Some("parquet") if !gzip => Some(Format::Parquet),
             Some("npy") if !gzip => Some(Format::Npy),
             Some("arrow") if !gzip => Some(Format::Arrow),
@@ -225,6 +226,8 @@ mod tests {
         assert_eq!(of("-"), Some(Format::Csv { gzip: false }));
         assert_eq!(of("a/b.CSV"), Some(Format::Csv { gzip: false }));
         assert_eq!(of("b.v2.tsv.gz"), Some(Format::Tsv { gzip: true }));
+        assert_eq!(of("b.txt"), Some(Format::Tsv { gzip: false }));
+        assert_eq!(of("b.TXT.gz"), Some(Format::Tsv { gzip: true }));
         assert_eq!(of("b.parquet"), Some(Format::Parquet));
         assert_eq!(of("b.npy"), Some(Format::Npy));
         assert_eq!(of("b.arrow"), Some(Format::Arrow));

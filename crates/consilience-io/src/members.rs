@@ -6,6 +6,7 @@ use consilience::words::{count, counted};
 
 use super::columns::{Named, is_consensus, whole_numbers};
 use super::error::{InputError, Result, listed};
+use super::looks::number;
 use super::table::{Column, LabelColumn, Role, Table};
 use crate::ReadOptions;
 use crate::spelling::Setting;
@@ -28,19 +29,19 @@ pub(super) fn soft_name(column: &str) -> Option<(&str, &str)> {
         .then_some((name, cluster))
 }
 
-/// Refuses a column in which all labels are numbers and some are not whole.
+/// Refuses a column in which all labels are numbers, with a point or a comma, and some are not whole.
 pub(super) fn refuse_measurements(table: &Table, j: usize, labels: &LabelColumn) -> Result<()> {
     // The labels met first tell enough, and a column of measurements has very many.
     const ENOUGH: usize = 1000;
     let names = &labels.names.list[..labels.names.list.len().min(ENOUGH)];
     let mut measured = None;
     for (code, name) in names.iter().enumerate() {
-        match name.parse::<f64>() {
-            Err(_) => return Ok(()),
-            Ok(value) if value.fract() != 0.0 => {
+        match number(name) {
+            None => return Ok(()),
+            Some(value) if value.fract() != 0.0 => {
                 measured.get_or_insert(code);
             }
-            Ok(_) => {}
+            Some(_) => {}
         }
     }
     let Some(code) = measured else { return Ok(()) };

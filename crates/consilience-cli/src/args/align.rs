@@ -48,7 +48,7 @@ Examples:
     consilience align months.csv --id customer -o segments --figure segments.pdf"
 )]
 pub(crate) struct AlignArgs {
-    /// Tables of labels in the order of time (.csv .tsv .parquet .npy .arrow), FILE:COLUMN, or folders of
+    /// Tables of labels in the order of time (.csv .tsv .txt .parquet .npy .arrow), FILE:COLUMN, or folders of
     /// results
     #[arg(required = true, value_name = "TABLE", value_hint = ValueHint::AnyPath)]
     pub tables: Vec<String>,

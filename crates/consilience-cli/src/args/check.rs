@@ -24,7 +24,7 @@ Examples:
   For programs:
     consilience check labels.csv --json")]
 pub(crate) struct CheckArgs {
-    /// The tables (.csv .tsv .parquet .npy .arrow, text also .gz)
+    /// The tables (.csv .tsv .txt .parquet .npy .arrow, text also .gz)
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

@@ -83,7 +83,7 @@ Examples:
   Clusters of any shape among many objects: U-SENC
     consilience run big.parquet --preset u-senc --k 10 -o big")]
 pub(crate) struct RunArgs {
-    /// The data (.csv .tsv .parquet .npy .arrow .mtx, text also .gz; - is CSV on stdin)
+    /// The data (.csv .tsv .txt .parquet .npy .arrow .mtx, text also .gz; - is CSV on stdin)
     #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: PathBuf,
 
@@ -135,7 +135,7 @@ Examples:
         -o ensemble.parquet
     consilience combine ensemble.parquet --method scec --k 3")]
 pub(crate) struct GenerateArgs {
-    /// The data (.csv .tsv .parquet .npy .arrow .mtx, text also .gz; - is CSV on stdin)
+    /// The data (.csv .tsv .txt .parquet .npy .arrow .mtx, text also .gz; - is CSV on stdin)
     #[arg(value_name = "DATA", value_hint = ValueHint::FilePath)]
     pub data: PathBuf,
 

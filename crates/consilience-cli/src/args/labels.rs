@@ -55,7 +55,7 @@ Examples:
   From a pipe, the summary as JSON:
     zcat labels.csv.gz | consilience combine - --method voting --set threshold=0.6 --json")]
 pub(crate) struct CombineArgs {
-    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin), or a
+    /// Tables of clusterings (.csv .tsv .txt .parquet .npy .arrow, text also .gz; - is CSV on stdin), or a
     /// folder of .parquet
     #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
@@ -241,7 +241,7 @@ Examples:
   How alike are they?
     consilience score labels.csv --metric ari")]
 pub(crate) struct ScoreArgs {
-    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
+    /// Tables of clusterings (.csv .tsv .txt .parquet .npy .arrow, text also .gz; - is CSV on stdin)
     #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

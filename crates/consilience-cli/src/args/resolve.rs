@@ -29,7 +29,7 @@ Examples:
   The consensus at a level of your choice:
     consilience resolve runs.parquet --levels 'leiden_{level}_{seed}' --level 0.8 -o fine")]
 pub(crate) struct ResolveArgs {
-    /// Tables of clusterings (.csv .tsv .parquet .npy .arrow, text also .gz; - is CSV on stdin)
+    /// Tables of clusterings (.csv .tsv .txt .parquet .npy .arrow, text also .gz; - is CSV on stdin)
     #[arg(required = true, value_name = "CLUSTERINGS", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

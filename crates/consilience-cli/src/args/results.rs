@@ -121,7 +121,7 @@ pub(crate) struct AssignArgs {
     #[arg(value_name = "RESULT", value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
 
-    /// Tables of the new objects' labels (.csv .tsv .parquet .npy .arrow, text also .gz; - is stdin)
+    /// Tables of the new objects' labels (.csv .tsv .txt .parquet .npy .arrow, text also .gz; - is stdin)
     #[arg(required = true, value_name = "NEW", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

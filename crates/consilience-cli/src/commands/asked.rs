@@ -101,7 +101,7 @@ pub(super) fn summary(answer: &Answer) -> String {
             Stop::MaxIterations => format!("; stopped after {iterations}"),
         }
     );
-    let way = if answer.board.is_some() { "the answer is that of" } else { "method auto took" };
+    let way = if answer.board.is_some() { "the answer is that of" } else { "method:" };
     let chosen =
         choice.reason.map(|reason| format!("{way} {}, because {reason}", choice.info.name));
     let from_features = choice.number.as_ref().filter(|_| choice.asked.is_none());
@@ -111,22 +111,26 @@ pub(super) fn summary(answer: &Answer) -> String {
         judgement.is_some_and(|judged| judged.overview.criteria.range == criteria.range)
     };
     let number = match (from_features, &choice.criteria) {
-        (Some(number), _) if answer.judgement.is_some() => {
-            Some(format!("--k took {}, found in the features: see the verdict", number.k))
-        }
+        (Some(number), _) if answer.judgement.is_some() => Some(format!(
+            "number of clusters: {}, found in the features: see the verdict",
+            number.k
+        )),
         (None, Some(criteria)) if judged(criteria) => Some(format!(
-            "--k took {}, found in the clusterings: see the verdict",
+            "number of clusters: {}, found in the clusterings: see the verdict",
             criteria.recommended
         )),
-        (Some(number), _) => Some(format!("--k took {}: {}", number.k, number.reason())),
+        (Some(number), _) => Some(format!("number of clusters: {}, {}", number.k, number.reason())),
         (None, Some(criteria)) => {
             let other = criteria.runner_up.map_or(String::new(), |k| format!("; runner-up {k}"));
-            Some(format!("--k took {}, because {}{other}", criteria.recommended, criteria.reason))
+            Some(format!(
+                "number of clusters: {}, because {}{other}",
+                criteria.recommended, criteria.reason
+            ))
         }
         // Neither asked for nor looked for: clusterings were added to a result.
         (None, None) => {
             let kept = choice.k.filter(|_| choice.asked.is_none());
-            kept.map(|k| format!("--k stays {k}, as the earlier result found it"))
+            kept.map(|k| format!("number of clusters: {k}, as the earlier result found it"))
         }
     };
     let aligned = answer.aligned.as_ref().map(|aligned| {

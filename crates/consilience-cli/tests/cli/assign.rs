@@ -299,7 +299,11 @@ fn added_members_keep_a_number_that_nobody_asked_for() {
             (&3.into(), phrase)
         );
         let said = shown(&run(folder.path(), &add));
-        assert_eq!(said.contains("--k stays 3, as the earlier result found it"), !phrase, "{said}");
+        assert_eq!(
+            said.contains("number of clusters: 3, as the earlier result found it"),
+            !phrase,
+            "{said}"
+        );
         // The page that is made later says the same, and the run can be repeated.
         let json = told(&run(folder.path(), &["report", "more", "--json"]));
         assert_eq!(json["verdict"].to_string().contains("asked for"), phrase, "{json}");

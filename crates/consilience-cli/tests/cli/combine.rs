@@ -86,13 +86,19 @@ fn auto_says_what_it_took_and_why() {
     let folder = folder_with("votes.csv", VOTES);
     let without_k = run(folder.path(), &["combine", "votes.csv", "-o", "a.csv"]);
     let text = String::from_utf8(without_k.stderr).unwrap();
-    assert!(text.contains("auto took lwea, because") && text.contains("--k took "), "{text}");
+    assert!(
+        text.contains("method: lwea, because") && text.contains("number of clusters: "),
+        "{text}"
+    );
     let with_k = run(folder.path(), &["combine", "votes.csv", "--k", "2", "-o", "b.csv"]);
     let text = String::from_utf8(with_k.stderr).unwrap();
-    assert!(text.contains("auto took lwea, because") && !text.contains("--k took "), "{text}");
+    assert!(
+        text.contains("method: lwea, because") && !text.contains("number of clusters: "),
+        "{text}"
+    );
     let soft = ["combine", "votes.csv", "--k", "2", "-o", "c.csv", "--membership", "m.csv"];
     let text = String::from_utf8(run(folder.path(), &soft).stderr).unwrap();
-    assert!(text.contains("auto took scec, because it gives memberships"), "{text}");
+    assert!(text.contains("method: scec, because it gives memberships"), "{text}");
 }
 
 #[test]

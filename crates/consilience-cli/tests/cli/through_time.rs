@@ -124,7 +124,7 @@ fn what_cannot_be_followed_is_refused_and_leaves_nothing() {
         ),
         (&["align", "jan.csv", "feb.csv", "--id", "customer"], 3, "`spent`"),
         (&["align", "jan.csv:segment", "gone.csv", "--id", "customer"], 3, "gone.csv"),
-        (&["align", "jan.csv:segment", "short.csv"], 3, "rows cannot be paired"),
+        (&["align", "jan.csv:segment", "short.csv"], 3, "short.csv has nothing that does"),
         (&[&ALIGN[..], &["--share", "0"]].concat(), 2, "share"),
         (&[&ALIGN[..], &["--names", "a,b"]].concat(), 2, "4 different names"),
         (&[&ALIGN[..], &["--figure", "a.doc"]].concat(), 2, ".svg, .pdf or .png"),

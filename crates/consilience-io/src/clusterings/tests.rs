@@ -169,6 +169,13 @@ fn bad_tables_are_refused_with_the_place() {
              with drop `x`",
         ),
         (
+            "x;b\n1,5;1\n2,5;0\n1,5;1\n",
+            plain(),
+            "a.csv, line 2, column `x`: `1,5` is a measurement, not a cluster label; if this is \
+             a table of features, clustering features was meant; if not, leave the column out \
+             with drop `x`",
+        ),
+        (
             "f:0,f:1\n0.5,0.5\n-0.5,1.5\n",
             plain(),
             "a.csv, line 3, clustering `f`: the membership in cluster `0` is -0.5; it must be a \

@@ -159,7 +159,11 @@ impl Recipe {
         run.ask_memory(
             &format!("{} of {} objects", counted(generator.size(), "clustering"), count(n)),
             scaled + members + generator.cost(n, data.ncols()),
-            if generator.is_soft() { "make fewer, or hard ones" } else { "make fewer" },
+            if generator.is_soft() {
+                "make fewer clusterings, or hard ones, or raise the ceiling"
+            } else {
+                "make fewer clusterings, or raise the ceiling"
+            },
         )
     }
 
