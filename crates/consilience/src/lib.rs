@@ -74,6 +74,8 @@ pub use consensus::{
     METHODS, Mcla, MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc,
     RobustClusters, Sa, Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
 };
+#[doc(hidden)]
+pub use consilience_core::watch;
 use consilience_core::{error, linalg, math, rng, run};
 pub use data::{DATA_SETS, DataSet, DataSetInfo, data_set};
 pub use ensemble::{CoAssociation, Ensemble, HardMember, Labels, Member, Profiles, SoftMember};

@@ -68,8 +68,8 @@ pub use bce::Bce;
 pub use best_member::BestMember;
 pub use certainty::Certainty;
 pub use clustering::{ByName, Clustering};
-pub(crate) use combine::combine_from;
 pub use combine::combine;
+pub(crate) use combine::combine_from;
 #[doc(hidden)]
 pub use combine::{cluster_names, combine_on, prepare};
 pub use cspa::Cspa;
@@ -90,9 +90,7 @@ pub use lwgp::Lwgp;
 pub use mcla::Mcla;
 #[doc(hidden)]
 pub use method::Declared;
-pub use method::{
-    ChoosesK, ConsensusMethod, METHODS, MethodInfo, Offers, OnSoft, Shape, method,
-};
+pub use method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, Offers, OnSoft, Shape, method};
 pub use mmec::{MissingLabels, Mmec};
 pub use nmfc::{Nmfc, NmfcInit};
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};

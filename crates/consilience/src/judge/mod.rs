@@ -35,8 +35,6 @@ pub(crate) use confidence::coverage;
 pub use confidence::is_whole;
 #[doc(hidden)]
 pub use convergence::voting_convergence;
-#[doc(hidden)]
-pub use criteria::coassociation;
 pub use criteria::{KCriteria, KRule};
 #[doc(hidden)]
 pub use dendrogram::scipy_linkage;

@@ -40,12 +40,12 @@ mod request;
 mod resolve;
 mod timeline;
 
-pub use align::{Aligned, Alignment, Earlier};
 #[doc(hidden)]
 pub use align::Move;
+pub use align::{Aligned, Alignment, Earlier};
+pub use answer::{Answer, Scores};
 #[doc(hidden)]
 pub use answer::{SCORES, Seconds};
-pub use answer::{Answer, Scores};
 pub use choice::{Choice, Clusters, Methods};
 pub use input::{Input, Members};
 pub use leaderboard::{Leaderboard, Standing};
