@@ -12,6 +12,7 @@ pub mod linalg;
 pub mod math;
 pub mod rng;
 pub mod run;
+pub mod watch;
 
 pub use error::{Asked, Error, Result};
 pub use rng::{Rng, Stream};

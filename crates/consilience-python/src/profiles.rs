@@ -1,14 +1,13 @@
 //! The profiles that a consensus was computed on: what answers questions about it later.
 
-use consilience::Matrix;
 use consilience::consensus::Merge;
 use consilience::ensemble::{CoAssociation, Ensemble, Member, NO_PROFILE, Profiles, Votes};
 use consilience::judge::{Nearest, scipy_linkage};
+use consilience::{Matrix, Run};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rayon::prelude::*;
 
 use crate::builder::Builder;
 use crate::ensemble::{PyEnsemble, codes, matrix, member_of};
@@ -121,20 +120,8 @@ impl PyProfiles {
         circumstances: Circumstances,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = rows.into_iter().map(|s| self.checked(s)).collect::<PyResult<Vec<_>>>()?;
-        let u = self.profiles.len();
-        let (matrix_, _) = compute(py, &circumstances, |run| {
-            let co = CoAssociation::new(&self.profiles);
-            let mut all = Matrix::zeros(rows.len(), u);
-            run.install(|| {
-                let chunks = all.as_mut_slice().par_chunks_mut(u).zip(&rows);
-                chunks.try_for_each(|(row, &s)| {
-                    co.row_into(s, 0..u, row);
-                    run.check()
-                })
-            })?;
-            Ok(all)
-        })?;
-        matrix(py, &matrix_)
+        let co = |run: &Run| CoAssociation::new(&self.profiles).rows(&rows, run);
+        matrix(py, &compute(py, &circumstances, co)?.0)
     }
 
     /// The dendrogram over objects from merges of profiles, in SciPy's layout.
@@ -143,19 +130,14 @@ impl PyProfiles {
         py: Python<'py>,
         merges: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let u = self.profiles.len();
         let merges: Vec<Merge> = merges
             .as_array()
             .rows()
             .into_iter()
             .map(|row| Merge { a: row[0] as u32, b: row[1] as u32, height: row[2] })
             .collect();
-        let node = |id: u32, i: usize| (id as usize) < u + i;
-        if !merges.iter().enumerate().all(|(i, m)| node(m.a, i) && node(m.b, i)) {
-            return Err(PyValueError::new_err("a merge names a node that there is not"));
-        }
-        let rows = py.detach(|| scipy_linkage(&self.profiles, &merges));
-        matrix(py, &Matrix::from_vec(rows.len(), 4, rows.concat()))
+        let rows = py.detach(|| scipy_linkage(&self.profiles, &merges)).map_err(to_python)?;
+        matrix(py, &rows)
     }
 
     /// The clusters of new objects, -1 where unknown.
@@ -232,11 +214,8 @@ impl PyProfiles {
         let labels = self.labels(&labels)?;
         let votes = Votes::new(&self.profiles, &labels, n_clusters);
         let vote = |(h, names): (usize, &Vec<String>)| {
-            let mut shares = vec![0.0; n_clusters];
-            self.profiles.for_each_entry_of(s, h, |c, p| {
-                shares.iter_mut().zip(votes.share(c)).for_each(|(sum, share)| *sum += p * share);
-            });
-            (self.profiles.label(s, h).map(|c| names[c].clone()), shares)
+            let name = self.profiles.label(s, h).map(|c| names[c].clone());
+            (name, votes.of_member(&self.profiles, s, h))
         };
         let of_members = self.clusters.iter().enumerate().map(vote).collect();
         Ok((of_members, votes.support(&self.profiles, s)))
@@ -285,18 +264,8 @@ impl PyProfiles {
         let members = members.collect::<PyResult<Vec<_>>>()?;
         let (weights, map) = (weights.as_array().to_vec(), map.as_array().to_vec());
         let rebuilt = py.detach(|| {
-            let u = weights.len();
-            let ensemble = Ensemble::new(members)?.with_weights(weights)?;
-            let profiles = Profiles::new(&ensemble, &consilience::Run::new(0).threads(1))?;
-            if profiles.len() != u {
-                return Err(consilience::Error::Length {
-                    what: "the stored table of profiles".to_owned(),
-                    got: u,
-                    expected_by: "the list of distinct ones".to_owned(),
-                    expected: profiles.len(),
-                });
-            }
-            profiles.with_map(map)
+            let kept = Ensemble::new(members)?.with_weights(weights)?;
+            Profiles::restored(&kept, map, &Run::new(0).threads(1))
         });
         rebuilt.map(|profiles| PyProfiles { profiles, clusters }).map_err(to_python)
     }

@@ -5,11 +5,12 @@
 //! progress.
 
 use std::panic::resume_unwind;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use consilience::{CancelFlag, Observer, Result, Run};
+use consilience::watch::{Watch, panic_text};
+use consilience::{Result, Run};
 use pyo3::prelude::*;
 
 use crate::error::{ConsilienceError, to_python};
@@ -36,89 +37,37 @@ pub(crate) struct Circumstances {
     progress: Option<Py<PyAny>>,
 }
 
-/// Hears what the computation tells and keeps it until the calling thread has the lock.
-#[derive(Default)]
-struct Listener {
-    latest: Mutex<Option<(&'static str, u64, Option<u64>)>>,
-    warnings: Mutex<Vec<String>>,
-}
-
-impl Observer for Listener {
-    fn progress(&self, stage: &'static str, done: u64, total: Option<u64>) {
-        *hold(&self.latest) = Some((stage, done, total));
-    }
-
-    fn warn(&self, message: &str) {
-        hold(&self.warnings).push(message.to_owned());
-    }
-}
-
-/// Whether the work has ended, in one way or another.
-#[derive(Default)]
-struct Finished {
-    ended: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Finished {
-    /// Waits at most so long; true once the work has ended.
-    fn wait(&self, at_most: Duration) -> bool {
-        let ended = hold(&self.ended);
-        let waited = self.changed.wait_timeout_while(ended, at_most, |ended| !*ended);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
-/// Tells that the work has ended when it goes out of scope, even in a panic.
-struct Ending<'a>(&'a Finished);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        *hold(&self.0.ended) = true;
-        self.0.changed.notify_all();
-    }
-}
-
-/// A panic elsewhere leaves nothing half-done behind these locks.
-fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A computation as the calling thread sees it.
-#[derive(Default)]
-struct Watch {
-    listener: Arc<Listener>,
-    flag: CancelFlag,
-    finished: Finished,
-}
-
-impl Watch {
-    fn run(&self, circumstances: &Circumstances) -> Run {
-        Run::new(circumstances.seed)
-            .threads(circumstances.threads)
-            .memory(circumstances.memory)
-            .observer(self.listener.clone())
-            .cancel_flag(self.flag.clone())
+impl Circumstances {
+    fn over(&self, watch: &Watch) -> Run {
+        watch.over(Run::new(self.seed).threads(self.threads).memory(self.memory))
     }
 
     /// Waits until the work has ended; if a signal comes first, or who is told of progress objects,
     /// the work is told to stop, and the error says why.
-    fn wait(&self, py: Python<'_>, circumstances: &Circumstances) -> PyResult<()> {
-        while !py.detach(|| self.finished.wait(POLL)) {
-            let go_on = py.check_signals().and_then(|()| tell(py, circumstances, &self.listener));
+    fn wait(&self, py: Python<'_>, watch: &Watch) -> PyResult<()> {
+        while !py.detach(|| watch.wait(POLL)) {
+            let go_on = py.check_signals().and_then(|()| self.tell(py, watch));
             if go_on.is_err() {
-                self.flag.cancel();
+                watch.cancel();
                 return go_on;
             }
         }
         Ok(())
     }
 
-    /// What the work gave, and what it warned of.
-    fn outcome<T>(&self, joined: thread::Result<Result<T>>) -> PyResult<(T, Vec<String>)> {
-        let given = joined.map_err(broken_promise)?.map_err(to_python)?;
-        Ok((given, std::mem::take(&mut *hold(&self.listener.warnings))))
+    /// Tells the latest progress to who asked for it.
+    fn tell(&self, py: Python<'_>, watch: &Watch) -> PyResult<()> {
+        let (Some(progress), Some(latest)) = (&self.progress, watch.latest()) else {
+            return Ok(());
+        };
+        progress.call1(py, latest).map(drop)
     }
+}
+
+/// What the work gave, and what it warned of.
+fn outcome<T>(watch: &Watch, joined: thread::Result<Result<T>>) -> PyResult<(T, Vec<String>)> {
+    let given = joined.map_err(broken_promise)?.map_err(to_python)?;
+    Ok((given, watch.warnings()))
 }
 
 /// Runs `work` under `circumstances`; also gives what it warned of.
@@ -128,17 +77,14 @@ pub(crate) fn compute<T: Send>(
     work: impl FnOnce(&Run) -> Result<T> + Send,
 ) -> PyResult<(T, Vec<String>)> {
     let watch = Watch::default();
-    let run = watch.run(circumstances);
+    let run = circumstances.over(&watch);
     thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let _ending = Ending(&watch.finished);
-            work(&run)
-        });
-        let waited = watch.wait(py, circumstances);
+        let worker = scope.spawn(|| watch.work(|| work(&run)));
+        let waited = circumstances.wait(py, &watch);
         // What the work says of being stopped is of no interest.
         let joined = py.detach(|| worker.join());
         waited?;
-        watch.outcome(joined)
+        outcome(&watch, joined)
     })
 }
 
@@ -151,37 +97,19 @@ pub(crate) fn compute_apart<T: Send + 'static>(
     work: impl FnOnce(&Run) -> Result<T> + Send + 'static,
 ) -> PyResult<(T, Vec<String>)> {
     let watch = Arc::new(Watch::default());
-    let (theirs, run) = (watch.clone(), watch.run(circumstances));
-    let apart = move || {
-        let _ending = Ending(&theirs.finished);
-        work(&run)
-    };
+    let (theirs, run) = (watch.clone(), circumstances.over(&watch));
     let worker = thread::Builder::new()
-        .spawn(apart)
+        .spawn(move || theirs.work(|| work(&run)))
         .map_err(|error| ConsilienceError::new_err(format!("no thread can be started: {error}")))?;
-    if let Err(error) = watch.wait(py, circumstances) {
-        py.detach(|| watch.finished.wait(PATIENCE));
+    if let Err(error) = circumstances.wait(py, &watch) {
+        py.detach(|| watch.wait(PATIENCE));
         return Err(error);
     }
-    watch.outcome(py.detach(|| worker.join()))
-}
-
-/// Tells the latest progress to who asked for it.
-fn tell(py: Python<'_>, circumstances: &Circumstances, listener: &Listener) -> PyResult<()> {
-    let (Some(progress), Some(latest)) = (&circumstances.progress, *hold(&listener.latest)) else {
-        return Ok(());
-    };
-    progress.call1(py, latest).map(drop)
+    outcome(&watch, py.detach(|| worker.join()))
 }
 
 /// A panic is a bug of ours; the user should still get an exception that can be caught.
 fn broken_promise(panic: Box<dyn std::any::Any + Send>) -> PyErr {
-    let message = if let Some(text) = panic.downcast_ref::<&str>() {
-        (*text).to_owned()
-    } else if let Some(text) = panic.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        resume_unwind(panic)
-    };
+    let Some(message) = panic_text(&*panic) else { resume_unwind(panic) };
     ConsilienceError::new_err(format!("internal error, please report it: {message}"))
 }

@@ -4,11 +4,12 @@
 //! want to wait any longer, it drops the job, which raises the flag that stops the work.
 
 use std::panic;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use consilience::{CancelFlag, Observer, Run};
+use consilience::Run;
+use consilience::watch::{Watch, panic_text};
 use extendr_api::prelude::*;
 
 use crate::failure::{Failure, Outcome};
@@ -18,47 +19,6 @@ use crate::told::list;
 /// What tells R of a result: R's memory is touched by its own thread only.
 pub(crate) type Telling = Box<dyn FnOnce() -> Robj + Send>;
 
-/// Hears what the computation tells and keeps it until R asks.
-#[derive(Default)]
-struct Listener {
-    latest: Mutex<Option<(&'static str, u64, Option<u64>)>>,
-    warnings: Mutex<Vec<String>>,
-}
-
-impl Observer for Listener {
-    fn progress(&self, stage: &'static str, done: u64, total: Option<u64>) {
-        *hold(&self.latest) = Some((stage, done, total));
-    }
-
-    fn warn(&self, message: &str) {
-        hold(&self.warnings).push(message.to_owned());
-    }
-}
-
-/// A computation as the thread that waits sees it.
-#[derive(Default)]
-struct Watch {
-    listener: Arc<Listener>,
-    flag: CancelFlag,
-    ended: Mutex<bool>,
-    changed: Condvar,
-}
-
-/// Tells that the work has ended when it goes out of scope, even in a panic.
-struct Ending(Arc<Watch>);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        *hold(&self.0.ended) = true;
-        self.0.changed.notify_all();
-    }
-}
-
-/// A panic elsewhere leaves nothing half-done behind these locks.
-fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Work under way.
 pub(crate) struct Job {
     watch: Arc<Watch>,
@@ -67,7 +27,7 @@ pub(crate) struct Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        self.watch.flag.cancel();
+        self.watch.cancel();
     }
 }
 
@@ -86,19 +46,14 @@ where
 {
     let around = given.list("around")?;
     let watch = Arc::new(Watch::default());
-    let mut run = Run::new(around.whole("seed")?)
-        .threads(around.whole("threads")? as usize)
-        .observer(watch.listener.clone())
-        .cancel_flag(watch.flag.clone());
+    let run = Run::new(around.whole("seed")?).threads(around.whole("threads")? as usize);
+    let mut run = watch.over(run);
     if let Some(memory) = around.some_whole("memory")? {
         run = run.memory(memory);
     }
     let work = prepare(given)?;
-    let ending = Ending(watch.clone());
-    let apart = move || {
-        let _ending = ending;
-        work(&run).map_err(Failure::from)
-    };
+    let theirs = watch.clone();
+    let apart = move || theirs.work(|| work(&run).map_err(Failure::from));
     let no_thread = |error| Failure::internal(&format!("no thread can be started: {error}"));
     let worker = thread::Builder::new().spawn(apart).map_err(no_thread)?;
     let job = Job { watch, worker: Mutex::new(Some(worker)) };
@@ -109,11 +64,8 @@ where
 #[extendr]
 fn wait(job: ExternalPtr<Job>, seconds: f64) -> Robj {
     let at_most = Duration::from_secs_f64(seconds.clamp(0.0, 1.0));
-    let ended = hold(&job.watch.ended);
-    let waited = job.watch.changed.wait_timeout_while(ended, at_most, |ended| !*ended);
-    let ended = *waited.unwrap_or_else(PoisonError::into_inner).0;
-    let latest = *hold(&job.watch.listener.latest);
-    let (stage, done, total) = latest.unwrap_or(("", 0, None));
+    let ended = job.watch.wait(at_most);
+    let (stage, done, total) = job.watch.latest().unwrap_or(("", 0, None));
     let total = total.map_or(Rfloat::na(), |total| Rfloat::from(total as f64));
     list([
         ("ended", ended.into()),
@@ -126,15 +78,12 @@ fn wait(job: ExternalPtr<Job>, seconds: f64) -> Robj {
 /// What the work that has ended gave, and what it warned of.
 #[extendr]
 fn finish(job: ExternalPtr<Job>) -> Robj {
-    let Some(worker) = hold(&job.worker).take() else {
+    let Some(worker) = job.worker.lock().unwrap_or_else(PoisonError::into_inner).take() else {
         return Failure::internal("this work was asked for its result twice").told();
     };
     let outcome = worker.join().unwrap_or_else(|panic| Err(broken_promise(panic.as_ref())));
     match outcome {
-        Ok(telling) => {
-            let warnings = std::mem::take(&mut *hold(&job.watch.listener.warnings));
-            list([("value", telling()), ("warnings", warnings.into())])
-        }
+        Ok(telling) => list([("value", telling()), ("warnings", job.watch.warnings().into())]),
         Err(failure) => failure.told(),
     }
 }
@@ -142,7 +91,7 @@ fn finish(job: ExternalPtr<Job>) -> Robj {
 /// Tells the work to stop; it is not waited for.
 #[extendr]
 fn cancel(job: ExternalPtr<Job>) {
-    job.watch.flag.cancel();
+    job.watch.cancel();
 }
 
 /// What a panic says is raised as an error by R; nothing is printed.
@@ -153,9 +102,7 @@ fn silence() {
 
 /// A panic is a bug of ours; the user should still get an error that can be caught.
 fn broken_promise(panic: &(dyn std::any::Any + Send)) -> Failure {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Failure::internal(text.unwrap_or("a panic without words"))
+    Failure::internal(panic_text(panic).unwrap_or("a panic without words"))
 }
 
 extendr_module! {

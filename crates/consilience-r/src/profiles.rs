@@ -3,9 +3,8 @@
 use consilience::consensus::Merge;
 use consilience::ensemble::{CoAssociation, NO_PROFILE, Profiles, Votes};
 use consilience::judge::{Nearest, scipy_linkage};
-use consilience::{Error, Matrix, Run};
+use consilience::{Matrix, Run};
 use extendr_api::prelude::*;
-use rayon::prelude::*;
 
 use crate::failure::{Failure, Outcome};
 use crate::given::{Given, place};
@@ -58,16 +57,7 @@ impl Held {
 
     /// The profiles, with the names of every member's clusters.
     pub(crate) fn profiles(self, run: &Run) -> consilience::Result<(Profiles, Vec<Vec<String>>)> {
-        let profiles = Profiles::new(&self.ensemble, run)?;
-        if profiles.len() != self.ensemble.n_objects() {
-            return Err(Error::Length {
-                what: "the stored table of profiles".to_owned(),
-                got: self.ensemble.n_objects(),
-                expected_by: "the list of distinct ones".to_owned(),
-                expected: profiles.len(),
-            });
-        }
-        Ok((profiles.with_map(self.map)?, self.clusters))
+        Ok((Profiles::restored(&self.ensemble, self.map, run)?, self.clusters))
     }
 
     fn len(&self) -> usize {
@@ -100,15 +90,7 @@ fn coassociation(args: List) -> Robj {
             let bytes = 16 * (rows.len() * u) as u64;
             run.ask_memory("the consensus matrix", bytes, "ask for fewer rows")?;
             let (profiles, _) = held.profiles(run)?;
-            let co = CoAssociation::new(&profiles);
-            let mut all = Matrix::zeros(rows.len(), u);
-            run.install(|| {
-                let chunks = all.as_mut_slice().par_chunks_mut(u).zip(&rows);
-                chunks.try_for_each(|(row, &s)| {
-                    co.row_into(s, 0..u, row);
-                    run.check()
-                })
-            })?;
+            let all = CoAssociation::new(&profiles).rows(&rows, run)?;
             Ok(Box::new(move || matrix(&all)) as Telling)
         })
     })
@@ -124,16 +106,7 @@ fn together(args: List) -> Robj {
             // Rows of profiles, and the whole as R has it.
             run.ask_memory("the consensus matrix", 16 * (n * n) as u64, "ask for fewer objects")?;
             let profiles = Profiles::new(&ensemble, run)?;
-            let u = profiles.len();
-            let co = CoAssociation::new(&profiles);
-            let mut all = Matrix::zeros(u, u);
-            run.install(|| {
-                let chunks = all.as_mut_slice().par_chunks_mut(u.max(1)).enumerate();
-                chunks.try_for_each(|(s, row)| {
-                    co.row_into(s, 0..u, row);
-                    run.check()
-                })
-            })?;
+            let all = CoAssociation::new(&profiles).matrix(run)?;
             Ok(Box::new(move || {
                 let map = profiles.map();
                 let entry = |i: usize, j: usize| match (map[i], map[j]) {
@@ -153,18 +126,18 @@ fn linkage(args: List) -> Robj {
     start(&args, |given| {
         let held = Held::new(given)?;
         let merges = given.matrix("merges")?;
-        let (u, wide) = (held.len(), merges.ncols() == 3);
-        let node = |x: f64, i: usize| x >= 0.0 && (x as usize) < u + i;
-        let known = |(i, row): (usize, &[f64])| node(row[0], i) && node(row[1], i);
-        if !wide || !merges.iter_rows().enumerate().all(known) {
-            return Err(Failure::argument("`merges` names a node that there is not"));
+        if merges.ncols() != 3 {
+            return Err(Failure::argument(
+                "`merges` must have three columns: two nodes and a height",
+            ));
         }
         Ok(move |run: &Run| {
-            let merge = |row: &[f64]| Merge { a: row[0] as u32, b: row[1] as u32, height: row[2] };
+            // What is no number of a node is none that there is.
+            let node = |x: f64| if x >= 0.0 { x as u32 } else { u32::MAX };
+            let merge = |row: &[f64]| Merge { a: node(row[0]), b: node(row[1]), height: row[2] };
             let merges: Vec<Merge> = merges.iter_rows().map(merge).collect();
             let (profiles, _) = held.profiles(run)?;
-            let rows = scipy_linkage(&profiles, &merges);
-            let rows = Matrix::from_vec(rows.len(), 4, rows.concat());
+            let rows = scipy_linkage(&profiles, &merges)?;
             Ok(Box::new(move || matrix(&rows)) as Telling)
         })
     })
@@ -222,11 +195,8 @@ fn votes(args: List) -> Robj {
             let (profiles, clusters) = held.profiles(run)?;
             let votes = Votes::new(&profiles, &labels, k);
             let vote = |(h, names): (usize, &Vec<String>)| {
-                let mut shares = vec![0.0; k];
-                profiles.for_each_entry_of(s, h, |c, p| {
-                    shares.iter_mut().zip(votes.share(c)).for_each(|(sum, x)| *sum += p * x);
-                });
-                (profiles.label(s, h).map(|c| names[c].clone()), shares)
+                let name = profiles.label(s, h).map(|c| names[c].clone());
+                (name, votes.of_member(&profiles, s, h))
             };
             let each: Vec<_> = clusters.iter().enumerate().map(vote).collect();
             let support = votes.support(&profiles, s);

@@ -28,9 +28,9 @@
 //!
 //! * **Clusterings in**: an [`Ensemble`] of members, hard or soft, complete or with
 //!   gaps, with weights of the objects if need be. [`generate`] makes one from data: many runs of a
-//!   [base clusterer](base) that differ by a scheme.
+//!   [base clusterer](generate::BASES) that differ by a scheme.
 //! * **Equal objects once**: objects that all members label alike are interchangeable, so each distinct
-//!   label tuple is kept once with a weight, a *profile* ([`Profiles`](ensemble::Profiles)). That is
+//!   label tuple is kept once with a weight, a *profile* ([`Profiles`]). That is
 //!   exact, and it is why ten million objects take seconds.
 //! * **Methods**: [`METHODS`] lists them all with their parameters, costs and
 //!   references; each has a struct of its name ([`Scec`], [`Sa`],
@@ -49,9 +49,12 @@
 
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
 pub mod base;
 pub mod consensus;
+#[doc(hidden)]
 pub mod data;
+#[doc(hidden)]
 pub mod ensemble;
 pub mod generate;
 mod graph;
@@ -61,16 +64,21 @@ pub mod pipeline;
 mod setters;
 #[cfg(test)]
 mod testing;
+#[doc(hidden)]
 pub mod words;
 
+pub use base::{Float, Scaling, SparseMatrix, Table};
 pub use consensus::{
     AnmiGreedy, Bce, BestMember, ByName, Clustering, Consensus, ConsensusMethod, Cspa, Ea, EcCms,
     EcpcsHc, EcpcsMc, EdgeCut, Gwca, Hbgf, Hgpa, Hierarchical, Kc, Kcc, LocalSearch, Lwea, Lwgp,
     METHODS, Mcla, MethodInfo, Mmec, Nmfc, Pivot, Pta, Ptgp, Qmi, Rce, RelabelVote, Rmsc,
     RobustClusters, Sa, Scec, Sdgca, Sec, Voting, VotingMerging, Wct, Wmi, method,
 };
+#[doc(hidden)]
+pub use consilience_core::watch;
 use consilience_core::{error, linalg, math, rng, run};
-pub use ensemble::{Ensemble, HardMember, Member, SoftMember};
+pub use data::{DATA_SETS, DataSet, DataSetInfo, data_set};
+pub use ensemble::{CoAssociation, Ensemble, HardMember, Labels, Member, Profiles, SoftMember};
 pub use error::{Asked, Error, Result};
 pub use graph::Edges;
 pub use linalg::Matrix;

@@ -5,11 +5,11 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use consilience::Edges;
 use consilience::consensus::Offers;
-use consilience::ensemble::{Linked, NO_PROFILE};
-use consilience::judge::{coassociation, scipy_linkage};
+use consilience::ensemble::{CoAssociation, Linked, NO_PROFILE};
+use consilience::judge::scipy_linkage;
 use consilience::pipeline::{Answer, Checked, Input, Record};
-use consilience::{Edges, Matrix};
 use consilience_io::{
     Cells, Format, Ids, Stage, Target, read_edges, write_correspondences, write_edges,
     write_matrix, write_membership, write_table, write_text,
@@ -412,8 +412,7 @@ impl Targets {
             write_moved(target, answer, ids, session)?;
         }
         if let (Some(target), Some(merges)) = (&self.dendrogram, &consensus.dendrogram) {
-            let rows = scipy_linkage(&answer.profiles, merges);
-            let rows = Matrix::from_vec(rows.len(), LINKAGE.len(), rows.concat());
+            let rows = scipy_linkage(&answer.profiles, merges)?;
             write_matrix(target, &LINKAGE.map(str::to_owned), &rows, run)?;
         }
         if let Some(target) = &self.coassociation {
@@ -471,7 +470,7 @@ fn write_coassociation(
     let matrix = if let Some(learnt) = &answer.consensus.affinity {
         learnt
     } else {
-        computed = coassociation(profiles, run)?;
+        computed = CoAssociation::new(profiles).matrix(run)?;
         &computed
     };
     let unknown = vec![f64::NAN; n];

@@ -27,7 +27,7 @@ use crate::setters::setters;
 
 /// Parameters of Genie, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GenieParams {
+pub(crate) struct GenieParams {
     threshold: f64,
 }
 
@@ -44,7 +44,7 @@ impl GenieParams {
     }
 
     /// Proves the parameters valid, whatever the data.
-    pub fn check(self) -> Result<Genie> {
+    pub(crate) fn check(self) -> Result<Genie> {
         if !(0.0..=1.0).contains(&self.threshold) {
             return Err(Error::parameter("threshold", "between 0 and 1", self.threshold));
         }
@@ -54,7 +54,7 @@ impl GenieParams {
 
 /// Genie with checked parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Genie(GenieParams);
+pub(crate) struct Genie(GenieParams);
 
 impl Genie {
     /// The merges, from the minimum spanning tree of the rows.
@@ -70,7 +70,7 @@ impl Genie {
     /// assert_eq!(labels, [0, 0, 0, 1, 1, 1, 1]);
     /// # Ok::<(), consilience::Error>(())
     /// ```
-    pub fn merges(&self, tree: &SpanningTree, run: &Run) -> Result<Dendrogram> {
+    pub(crate) fn merges(&self, tree: &SpanningTree, run: &Run) -> Result<Dendrogram> {
         let (n, edges) = (tree.n_rows(), tree.edges());
         let mut left = Left::new(edges.len());
         let mut sets = UnionFind::new(n);
@@ -107,7 +107,7 @@ impl Genie {
 }
 
 /// The merges of single link, from the minimum spanning tree of the rows.
-pub fn single_link(tree: &SpanningTree) -> Dendrogram {
+pub(super) fn single_link(tree: &SpanningTree) -> Dendrogram {
     let merge = |edge: &Edge| Merge { a: edge.a, b: edge.b, height: edge.length };
     let merges = tree.edges().iter().map(merge).collect();
     Dendrogram::new(tree.n_rows(), tree.n_distinct(), merges)

@@ -33,7 +33,7 @@ const MANY_MISSING: f64 = 0.1;
 
 /// What `auto` stands for, and why.
 #[derive(Clone, Copy, Debug)]
-pub struct AutoMethod {
+pub(crate) struct AutoMethod {
     /// The method.
     pub info: &'static MethodInfo,
     /// Why this one, as a clause that follows "because".
@@ -42,7 +42,7 @@ pub struct AutoMethod {
 
 /// What is wanted besides labels, which not all methods have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub(crate) struct Wish {
     /// Memberships or correspondences.
     pub soft: bool,
     /// A start from a given clustering.
@@ -54,7 +54,7 @@ pub struct Wish {
 }
 
 /// The method that `auto` stands for if something is wished for that decides it.
-pub fn auto_by_wish(wish: Wish) -> Option<AutoMethod> {
+pub(crate) fn auto_by_wish(wish: Wish) -> Option<AutoMethod> {
     let scec = |reason| Some(AutoMethod { info: &scec::INFO, reason });
     match wish {
         Wish { edges: true, .. } => {
@@ -81,7 +81,7 @@ fn are_of_kinds<'a>(names: impl Iterator<Item = &'a str>) -> bool {
 
 /// The method that `auto` stands for on these profiles for `k` clusters within the memory ceiling of
 /// `run`.
-pub fn auto(profiles: &Profiles, k: usize, run: &Run) -> AutoMethod {
+pub(crate) fn auto(profiles: &Profiles, k: usize, run: &Run) -> AutoMethod {
     let missing = if profiles.has_missing() {
         let known: f64 = profiles.cluster_weights().iter().sum();
         1.0 - known / (profiles.n_members() as f64 * profiles.total_weight())

@@ -7,7 +7,6 @@
 //!
 //! $$ (P_1, d_1) (P_2, d_2) = (P_1 W P_2 + \operatorname{diag}(d_1) P_2 + P_1 \operatorname{diag}(d_2),\; d_1 d_2). $$
 
-use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::Result;
 use crate::linalg::{Matrix, eigen, product, symmetric_product_into};
 use crate::run::Run;
@@ -113,15 +112,6 @@ fn root_of_squares(
     sum.max(0.0).sqrt()
 }
 
-/// The co-association of all pairs of profiles.
-pub(super) fn coassociation(profiles: &Profiles) -> Matrix {
-    let u = profiles.len();
-    let co = CoAssociation::new(profiles);
-    let mut out = Matrix::zeros(u, u);
-    (0..u).for_each(|s| co.row_into(s, 0..u, out.row_mut(s)));
-    out
-}
-
 /// The Laplacian of a graph between objects whose edges depend on profiles only, and
 /// $(2 L + 2 \mu I)^{-1}$ for any $\mu$ from one eigenproblem.
 pub(super) struct Laplacian {
@@ -177,7 +167,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ensemble::NO_PROFILE;
+    use crate::ensemble::{CoAssociation, NO_PROFILE, Profiles};
     use crate::testing::{Kinds, ensembles, profiles};
 
     /// The profile of every object that has one.
@@ -260,7 +250,7 @@ pub(super) mod tests {
             let apart: f64 = a.as_slice().iter().zip(b.as_slice()).map(|(x, y)| (x - y).powi(2)).sum();
             prop_assert!((x.distance(&y, w) - apart.sqrt()).abs() < 1e-9);
             // The inverse, of a graph of votes.
-            let ca = coassociation(&profiles);
+            let ca = CoAssociation::new(&profiles).matrix(&Run::new(0)).unwrap();
             let laplacian = Laplacian::new(&ca, 0.6, w, &Run::new(0).threads(1)).unwrap();
             let slow = written_out(&BlockMatrix::constant(ca), &of);
             let slow = slow_inverse(&slow_system(&slow, 0.6, 0.7));

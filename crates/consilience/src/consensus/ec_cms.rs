@@ -31,14 +31,14 @@
 //!
 //! Time $O(t u^3)$ for $t$ iterations, memory of 14 matrices of $u \times u$.
 
-use crate::consensus::block_matrix::{BlockMatrix, Laplacian, coassociation};
+use crate::consensus::block_matrix::{BlockMatrix, Laplacian};
 use crate::consensus::certainty::{Certainty, Evidence};
 use crate::consensus::driver::{Effort, Solver, Step, solve};
 use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{above, at_least, params};
 use crate::consensus::tree::{average_link_of_table, cut_tree};
-use crate::ensemble::Profiles;
+use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -115,7 +115,7 @@ impl Solver for Enhancing<'_> {
         let mut pairs = Matrix::zeros(u, u);
         (0..u).for_each(|s| evidence.row(s, pairs.row_mut(s)));
         let a = BlockMatrix { pairs, own: vec![1.0; u] };
-        let sure = coassociation(self.profiles);
+        let sure = CoAssociation::new(self.profiles).matrix(run)?;
         let inverse = Laplacian::new(&sure, self.own.alpha, weights, run)?.inverse(1.0);
         let zeros = || BlockMatrix::zeros(u);
         let y1 = a.clone();
@@ -179,7 +179,7 @@ mod tests {
         let of = of_objects(profiles);
         let n = of.len();
         let evidence = slow_evidence(profiles, Certainty::Plain, own.theta);
-        let pairs = coassociation(profiles);
+        let pairs = CoAssociation::new(profiles).matrix(&Run::new(0)).unwrap();
         let ca = Matrix::from_fn(n, n, |i, j| pairs[(of[i], of[j])]);
         let a = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { evidence[(of[i], of[j])] });
         let inverse = slow_inverse(&slow_system(&ca, own.alpha, 1.0));

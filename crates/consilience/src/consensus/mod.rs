@@ -63,13 +63,15 @@ pub mod wct;
 pub mod wmi;
 
 pub use anmi_greedy::AnmiGreedy;
-pub use auto::{AutoMethod, Wish, auto, auto_by_wish};
+pub(crate) use auto::{Wish, auto, auto_by_wish};
 pub use bce::Bce;
 pub use best_member::BestMember;
 pub use certainty::Certainty;
 pub use clustering::{ByName, Clustering};
+pub use combine::combine;
 pub(crate) use combine::combine_from;
-pub use combine::{cluster_names, combine, combine_on, prepare};
+#[doc(hidden)]
+pub use combine::{cluster_names, combine_on, prepare};
 pub use cspa::Cspa;
 pub use ea::{Ea, EaLink};
 pub use ec_cms::EcCms;
@@ -86,9 +88,9 @@ pub use local_search::LocalSearch;
 pub use lwea::Lwea;
 pub use lwgp::Lwgp;
 pub use mcla::Mcla;
-pub use method::{
-    ChoosesK, ConsensusMethod, Declared, METHODS, MethodInfo, Offers, OnSoft, Shape, method,
-};
+#[doc(hidden)]
+pub use method::Declared;
+pub use method::{ChoosesK, ConsensusMethod, METHODS, MethodInfo, Offers, OnSoft, Shape, method};
 pub use mmec::{MissingLabels, Mmec};
 pub use nmfc::{Nmfc, NmfcInit};
 pub use outcome::{Consensus, Convergence, Diagnostics, Merge, NO_CLUSTER, Stop, Value};

@@ -32,14 +32,14 @@
 //!
 //! Time $O(t u^3 + K^3)$ for $t$ iterations, memory of 18 matrices of $u \times u$.
 
-use crate::consensus::block_matrix::{BlockMatrix, Laplacian, coassociation};
+use crate::consensus::block_matrix::{BlockMatrix, Laplacian};
 use crate::consensus::certainty::{Certainty, Evidence};
 use crate::consensus::driver::{Effort, Solver, Step, solve};
 use crate::consensus::method::{ConsensusMethod, MethodInfo, Offers, OnSoft, Shape};
 use crate::consensus::outcome::Consensus;
 use crate::consensus::params::{above, at_least, params};
 use crate::consensus::tree::{average_link_of_table, cut_tree};
-use crate::ensemble::Profiles;
+use crate::ensemble::{CoAssociation, Profiles};
 use crate::error::Result;
 use crate::linalg::Matrix;
 use crate::run::Run;
@@ -190,7 +190,7 @@ impl Solver for Guiding<'_> {
 
     fn start(&self, _: usize, run: &Run) -> Result<State> {
         let n = self.weighted();
-        let together = BlockMatrix::constant(coassociation(self.profiles));
+        let together = BlockMatrix::constant(CoAssociation::new(self.profiles).matrix(run)?);
         let weights = self.profiles.weights();
         let laplacian = Laplacian::new(&together.pairs, self.own.eta, weights, run)?;
         let unlike = self.unlike(run)?;
@@ -264,7 +264,7 @@ mod tests {
         evidence.as_mut_slice().iter_mut().for_each(|x| *x /= most);
         let weighted =
             Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { evidence[(of[i], of[j])] });
-        let pairs = coassociation(profiles);
+        let pairs = CoAssociation::new(profiles).matrix(&Run::new(0)).unwrap();
         let ca = Matrix::from_fn(n, n, |i, j| pairs[(of[i], of[j])]);
         let walks = profiles.walks_of_clusters(20, &Run::new(0).threads(1)).unwrap();
         let first = |h: usize| profiles.members()[h].clusters.start;

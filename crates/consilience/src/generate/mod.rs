@@ -20,12 +20,15 @@ mod scheme;
 mod shared;
 
 pub use base::{BASES, Base, BaseInfo, base};
+#[doc(hidden)]
 pub use bootstrap::Unseen;
 pub use committee::Committee;
+#[doc(hidden)]
 pub use cuts::Seat;
 pub(crate) use cuts::is_kept;
 pub use data::Data;
 pub use generator::{GenerateParams, Generated, GeneratedMember, Generator, GeneratorOn};
+#[doc(hidden)]
 pub use model::{Features, Fitted, KnownRows, Model, NO_CLUSTER};
 pub use random_k::BaseK;
 pub use scheme::{SCHEMES, Scheme, SchemeInfo, Share, scheme};

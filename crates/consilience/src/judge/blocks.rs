@@ -100,7 +100,7 @@ impl Blocks {
 /// # Errors
 ///
 /// As for [`Blocks::new`].
-pub fn cohesion(profiles: &Profiles, labels: &[u32], k: usize, run: &Run) -> Result<Matrix> {
+pub(super) fn cohesion(profiles: &Profiles, labels: &[u32], k: usize, run: &Run) -> Result<Matrix> {
     let assigned: Vec<u32> =
         (0..labels.len() as u32).filter(|&s| labels[s as usize] != NO_CLUSTER).collect();
     let mut order = assigned;

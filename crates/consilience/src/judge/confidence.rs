@@ -104,7 +104,7 @@ pub fn is_whole(coverage: f64) -> bool {
 }
 
 /// The share of the members that label each profile.
-pub fn coverage(profiles: &Profiles) -> Vec<f64> {
+pub(crate) fn coverage(profiles: &Profiles) -> Vec<f64> {
     let of = |s: usize| {
         let mut votes = 0.0;
         profiles.for_each_entry(s, |_, _, p| votes += p);

@@ -10,7 +10,6 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::base::linkage::{Dense, Link, chain};
@@ -135,7 +134,7 @@ impl KCriteria {
         let canonical = Canonical::new(profiles).profiles;
         let some = sample(&canonical, SAMPLE);
         let (m, weights) = (some.len(), some.weights());
-        let matrix = coassociation(&some, run)?;
+        let matrix = CoAssociation::new(&some).matrix(run)?;
         let most = m.max(1);
         if let Some(range) = range
             && *range.start() > canonical.len().max(1)
@@ -216,29 +215,6 @@ impl KCriteria {
             sampled: (m < profiles.len()).then_some(m),
         })
     }
-}
-
-/// The co-association of every two profiles.
-///
-/// # Cost
-///
-/// Time $O(u^2 r)$, memory $8 u^2$ bytes, which is not asked for here.
-///
-/// # Errors
-///
-/// If the run is cancelled.
-pub fn coassociation(profiles: &Profiles, run: &Run) -> Result<Matrix> {
-    let u = profiles.len();
-    let co = CoAssociation::new(profiles);
-    let mut matrix = Matrix::zeros(u, u);
-    run.install(|| {
-        let rows = matrix.as_mut_slice().par_chunks_mut(u.max(1)).enumerate();
-        rows.try_for_each(|(s, row)| {
-            co.row_into(s, 0..u, row);
-            run.check()
-        })
-    })?;
-    Ok(matrix)
 }
 
 /// The eigenvalues of the co-association between objects, over its trace; where labels are missing

@@ -2,13 +2,23 @@
 
 use crate::consensus::Merge;
 use crate::ensemble::{NO_PROFILE, Profiles};
+use crate::error::{Error, Result};
+use crate::linalg::Matrix;
 
 /// The linkage matrix over all objects, rows `[a, b, height, size]` as `scipy.cluster.hierarchy`
 /// has them: objects are nodes `0..n`, row `i` makes node `n + i`.
 ///
 /// Equal objects merge first, at height 0. Objects that no member labels share nothing with
 /// anything: they join last, at height 1.
-pub fn scipy_linkage(profiles: &Profiles, merges: &[Merge]) -> Vec<[f64; 4]> {
+///
+/// # Errors
+///
+/// If a merge names a node that is not there yet.
+pub fn scipy_linkage(profiles: &Profiles, merges: &[Merge]) -> Result<Matrix> {
+    let unknown = |(i, merge): (usize, &Merge)| merge.a.max(merge.b) as usize >= profiles.len() + i;
+    if let Some(row) = merges.iter().enumerate().position(unknown) {
+        return Err(Error::value("the tree of merges", row, "names a node that there is not"));
+    }
     let n = profiles.n_objects();
     let mut rows = Vec::with_capacity(n.saturating_sub(1));
     let join = |rows: &mut Vec<[f64; 4]>, x: (usize, usize), y: (usize, usize), height: f64| {
@@ -38,7 +48,7 @@ pub fn scipy_linkage(profiles: &Profiles, merges: &[Merge]) -> Vec<[f64; 4]> {
     if let Some(&all) = nodes.last() {
         alone.into_iter().fold(all, |all, object| join(&mut rows, all, object, 1.0));
     }
-    rows
+    Ok(Matrix::from_vec(rows.len(), 4, rows.concat()))
 }
 
 #[cfg(test)]
@@ -50,7 +60,11 @@ mod tests {
     fn equal_objects_merge_first() {
         let profiles = profiles(&hard_ensemble(&[[0, 1, 0, 2], [0, 0, 0, 1]]));
         let merges = [Merge { a: 0, b: 1, height: 0.5 }, Merge { a: 3, b: 2, height: 1.0 }];
-        let rows = scipy_linkage(&profiles, &merges);
-        assert_eq!(rows, [[0.0, 2.0, 0.0, 2.0], [1.0, 4.0, 0.5, 3.0], [3.0, 5.0, 1.0, 4.0]]);
+        let rows = scipy_linkage(&profiles, &merges).unwrap();
+        let expected = [[0.0, 2.0, 0.0, 2.0], [1.0, 4.0, 0.5, 3.0], [3.0, 5.0, 1.0, 4.0]];
+        assert_eq!(rows.into_vec(), expected.concat());
+        let early = [Merge { a: 0, b: 3, height: 0.5 }, Merge { a: 1, b: 2, height: 1.0 }];
+        let refusal = scipy_linkage(&profiles, &early).unwrap_err().to_string();
+        assert_eq!(refusal, "the tree of merges, row 0: names a node that there is not");
     }
 }

@@ -27,23 +27,36 @@ mod verdict;
 
 use crate::ensemble::Profiles;
 
-pub use blocks::{Bin, Blocks, cohesion, consensus_order};
-pub use confidence::{Confidence, coverage, is_whole};
+#[doc(hidden)]
+pub use blocks::{Bin, Blocks, consensus_order};
+pub use confidence::Confidence;
+pub(crate) use confidence::coverage;
+#[doc(hidden)]
+pub use confidence::is_whole;
+#[doc(hidden)]
 pub use convergence::voting_convergence;
-pub use criteria::{KCriteria, KRule, coassociation};
+pub use criteria::{KCriteria, KRule};
+#[doc(hidden)]
 pub use dendrogram::scipy_linkage;
 pub use evidence::{Evidence, Structure};
 pub use judgement::{Judgement, Known, Partition};
 pub use members::{Camp, MemberAgreement};
-pub use nearest::{Assignment, Nearest, Unknown};
+#[doc(hidden)]
+pub use nearest::Unknown;
+pub use nearest::{Assignment, Nearest};
 pub(crate) use number::ROWS as NUMBER_ROWS;
 pub use number::{Clarity, KEvidence, Number, Strength};
+#[doc(hidden)]
 pub use overview::{Border, CONFIDENCE_BARS, ClusterFacts, Overview};
+#[doc(hidden)]
 pub use resampling::KCurve;
+#[doc(hidden)]
 pub use scatter::Scatter;
 pub(crate) use stability::FEWEST;
 pub use stability::{Interval, Stability};
+#[doc(hidden)]
 pub use support::{Placement, Support, Vote};
+#[doc(hidden)]
 pub use tracking::Tracking;
 pub use verdict::{Sentence, Tone};
 

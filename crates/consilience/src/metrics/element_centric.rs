@@ -46,7 +46,7 @@ pub fn element_similarity(table: &Contingency) -> f64 {
 
 /// The element-centric similarity of two clusterings and what it would be with shuffled labels; `None` if no object is
 /// labelled in both.
-pub fn element_similarity_and_chance(table: &Contingency) -> Option<(f64, f64)> {
+pub(crate) fn element_similarity_and_chance(table: &Contingency) -> Option<(f64, f64)> {
     let shuffled = || element_similarity_of_shuffled(table.row_weights(), table.column_weights());
     (!table.is_empty()).then(|| (element_similarity(table), shuffled()))
 }
@@ -62,7 +62,7 @@ pub fn element_similarity_and_chance(table: &Contingency) -> Option<(f64, f64)> 
 /// # Cost
 ///
 /// Time $O(d_a d_b)$ for $d$ different sizes, of which there are fewer than $\sqrt{2n}$ among whole numbers.
-pub fn element_similarity_of_shuffled(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn element_similarity_of_shuffled(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (counted_sizes(a), counted_sizes(b));
     let n: f64 = a.iter().map(|(size, times)| size * times).sum();
     if n <= 1.0 || b.is_empty() {

@@ -38,10 +38,10 @@ pub use anmi::{anmi, anmi_of_tables};
 pub(crate) use ari::rand;
 pub use ari::{adjusted_rand, fowlkes_mallows};
 pub use diversity::{ConsensusDiversity, Diversity, Spread, member_diversity};
-pub use element_centric::{
-    ElementCentric, element_similarity, element_similarity_and_chance,
-    element_similarity_of_shuffled,
-};
+pub(crate) use element_centric::element_similarity_and_chance;
+#[cfg(test)]
+pub(crate) use element_centric::element_similarity_of_shuffled;
+pub use element_centric::{ElementCentric, element_similarity};
 pub use homogeneity::{completeness, homogeneity};
 pub(crate) use information::Information;
 pub use nmi::{Normalisation, nmi};

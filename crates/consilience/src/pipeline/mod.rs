@@ -40,20 +40,29 @@ mod request;
 mod resolve;
 mod timeline;
 
-pub use align::{Aligned, Alignment, Earlier, Move};
-pub use answer::{Answer, SCORES, Scores, Seconds};
+#[doc(hidden)]
+pub use align::Move;
+pub use align::{Aligned, Alignment, Earlier};
+pub use answer::{Answer, Scores};
+#[doc(hidden)]
+pub use answer::{SCORES, Seconds};
 pub use choice::{Choice, Clusters, Methods};
 pub use input::{Input, Members};
 pub use leaderboard::{Leaderboard, Standing};
+#[doc(hidden)]
 pub use looks::{may_be_classes, warn_of_columns};
 pub use recipe::{Recipe, Store};
+pub use record::Record;
+#[doc(hidden)]
 pub use record::{
     AlignedRecord, BoardRecord, Classes, ClusterNames, ConsensusRecord, CorrespondenceRecord,
     DataRecord, EnsembleRecord, FileRecord, GivenOptions, MadeRecord, MemberRecord, MoveRecord,
-    Record, ScoresRecord,
+    ScoresRecord,
 };
 pub use request::{Checked, Request};
-pub use resolve::{
-    Counts, Edge, Level, LevelRecord, Levels, Node, Resolution, ResolutionRecord, Resolve, Tree,
-};
-pub use timeline::{ClusterAt, Event, EventKind, Passage, SHARE, Step, Timeline};
+#[doc(hidden)]
+pub use resolve::{Counts, Edge, LevelRecord, Node, ResolutionRecord};
+pub use resolve::{Level, Levels, Resolution, Resolve, Tree};
+pub use timeline::Timeline;
+#[doc(hidden)]
+pub use timeline::{ClusterAt, Event, EventKind, Passage, SHARE, Step};

@@ -6,10 +6,14 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::ensemble::labels::{Code, with_codes};
 use crate::ensemble::profiles::Profiles;
 use crate::ensemble::profiles::tally::tally;
-use crate::linalg::vectorised;
+use crate::error::Result;
+use crate::linalg::{Matrix, vectorised};
+use crate::run::Run;
 
 /// Co-associations of the profiles of an ensemble.
 ///
@@ -40,6 +44,37 @@ impl<'a> CoAssociation<'a> {
         let mut out = [0.0];
         self.row_into(s, t..t + 1, &mut out);
         out[0]
+    }
+
+    /// The co-associations of these profiles with all, one row each.
+    ///
+    /// # Cost
+    ///
+    /// Time $O(m u r)$ and memory $8 m u$ bytes for $m$ rows, which is not asked for here.
+    ///
+    /// # Errors
+    ///
+    /// If the run is cancelled.
+    pub fn rows(&self, rows: &[usize], run: &Run) -> Result<Matrix> {
+        let u = self.profiles.len();
+        let mut all = Matrix::zeros(rows.len(), u);
+        run.install(|| {
+            let chunks = all.as_mut_slice().par_chunks_mut(u.max(1)).zip(rows);
+            chunks.try_for_each(|(row, &s)| {
+                self.row_into(s, 0..u, row);
+                run.check()
+            })
+        })?;
+        Ok(all)
+    }
+
+    /// The co-association of every two profiles; see [`rows`](Self::rows).
+    ///
+    /// # Errors
+    ///
+    /// If the run is cancelled.
+    pub fn matrix(&self, run: &Run) -> Result<Matrix> {
+        self.rows(&(0..self.profiles.len()).collect::<Vec<_>>(), run)
     }
 
     /// Writes the co-associations of `s` with the profiles `range` into `out`.

@@ -28,6 +28,7 @@ const CHUNK: usize = 4096;
 /// // The third object: all of a's cluster 0 is in cluster 0, half of b's cluster 1.
 /// assert_eq!(votes.share(3), [0.5, 0.5]);
 /// assert_eq!(votes.support(&profiles, 1), [0.75, 0.25]);
+/// assert_eq!(votes.of_member(&profiles, 1, 1), [0.5, 0.5]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -81,6 +82,16 @@ impl Votes {
     /// The share of cluster `c`, counted through all members, in one cluster of the clustering.
     pub(crate) fn share_of(&self, c: usize, label: usize) -> f64 {
         self.shared[(c, label)] / self.mass[c]
+    }
+
+    /// What member `h` says of profile `s`: the share of its cluster there in every cluster of the clustering,
+    /// weighted by membership where soft; zeros where it does not label it.
+    pub fn of_member(&self, profiles: &Profiles, s: usize, h: usize) -> Vec<f64> {
+        let mut shares = vec![0.0; self.shared.ncols()];
+        profiles.for_each_entry_of(s, h, |c, p| {
+            shares.iter_mut().zip(self.share(c)).for_each(|(sum, share)| *sum += p * share);
+        });
+        shares
     }
 
     /// The support of profile `s` for every cluster: the members' votes, averaged over those that

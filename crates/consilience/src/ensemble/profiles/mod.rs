@@ -132,6 +132,18 @@ impl Profiles {
         profiles
     }
 
+    /// Profiles that were kept as an ensemble of one object each, with the `map` from the objects that they stand for.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new) and [`with_map`](Self::with_map), and if two of them are the same.
+    pub fn restored(kept: &Ensemble, map: Vec<u32>, run: &Run) -> Result<Self> {
+        let profiles = Profiles::new(kept, run)?;
+        let (what, by) = ("the stored table of profiles", "the list of distinct ones");
+        Error::unless_length(what, kept.n_objects(), by, profiles.len())?;
+        profiles.with_map(map)
+    }
+
     /// The same profiles as those of other objects: `map` gives the profile of every object, or
     /// [`NO_PROFILE`]. With it, profiles that were stored one row each are put back into place.
     ///
