@@ -140,7 +140,10 @@ fn table(name: &str, input: &[u8]) {
             if let Ok(table) = read_raw(path, &options, &run) {
                 for column in &table.columns {
                     assert_eq!(column.cells.len(), table.rows);
-                    (0..table.rows).for_each(|row| drop(column.cell(row)));
+                    for row in 0..table.rows {
+                        let value = column.cell(row);
+                        assert!(value.is_none_or(|text| column.values.iter().any(|v| v == text)));
+                    }
                 }
             }
         }
@@ -207,7 +210,7 @@ fn memberships(input: &[u8]) {
                     assert!(sum == 0.0 || (sum - 1.0).abs() < 1e-9, "{row:?}");
                 }
             }
-            member.hardened();
+            assert_eq!(member.hardened().labels().len(), member.n_objects());
         }
     }
 }
@@ -283,11 +286,10 @@ fn arguments(input: &[u8]) {
     let set = consensus.settings.iter().map(|one| (one.key.as_str(), one.value.as_str()));
     let settings = Settings::from_iter(set);
     for info in METHODS {
-        if consensus.method() == info.name || consensus.method() == "all" {
-            if let Ok(method) = info.with(k, &settings) {
-                method.check().expect("it was checked when it was built");
-                info.in_force(&settings);
-            }
+        let asked_for = consensus.method() == info.name || consensus.method() == "all";
+        if asked_for && let Ok(method) = info.with(k, &settings) {
+            method.check().expect("it was checked when it was built");
+            info.in_force(&settings);
         }
     }
 }
