@@ -124,9 +124,9 @@ fn names_of_files_and_classes_are_text_in_page_and_figures() {
     let folder = tempdir().unwrap();
     let names = names();
     let name = "<script>alert(1)<\u{2044}script>\"'&.csv";
-    let mut text =
+    let head =
         format!("{},{},\"=class\",{}\n", quoted("=id()"), quoted(&names[0]), quoted(&names[1]));
-    for i in 0..48 {
+    let line = |i: usize| {
         let (group, odd) = (i % 2, usize::from(i % 7 == 0));
         let (x, y) = (group as f64 * 6.0 + (i % 5) as f64 * 0.3, (i * 7 % 11) as f64 * 0.1);
         let class = &names[(group + odd) % 5];
