@@ -131,7 +131,7 @@ fn names_of_files_and_classes_are_text_in_page_and_figures() {
         let (x, y) = (group as f64 * 6.0 + (i % 5) as f64 * 0.3, (i * 7 % 11) as f64 * 0.1);
         let class = &names[(group + odd) % 5];
         format!("{},{x},{},{y}\n", quoted(&format!("{}{i}", names[i % 9])), quoted(class))
-    }
+    };
     fs::write(folder.path().join(name), head + &(0..48).map(line).collect::<String>()).unwrap();
     let options = ["run", name, "--id", "=id()", "--truth", "=class", "--k", "2", "--size", "6"];
     let output = run(folder.path(), &[&options[..], &["-o", "out"]].concat());
