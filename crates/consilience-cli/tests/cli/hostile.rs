@@ -127,7 +127,7 @@ fn names_of_files_and_classes_are_text_in_page_and_figures() {
     let head =
         format!("{},{},\"=class\",{}\n", quoted("=id()"), quoted(&names[0]), quoted(&names[1]));
     let line = |i: usize| {
-        let (group, odd) = (i % 2, usize::from(i % 7 == 0));
+        let (group, odd) = (i % 2, usize::from(i.is_multiple_of(7)));
         let (x, y) = (group as f64 * 6.0 + (i % 5) as f64 * 0.3, (i * 7 % 11) as f64 * 0.1);
         let class = &names[(group + odd) % 5];
         format!("{},{x},{},{y}\n", quoted(&format!("{}{i}", names[i % 9])), quoted(class))
