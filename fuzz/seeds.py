@@ -68,6 +68,11 @@ put("market", "real", told(0, 2, market.format("real", "general", *[" 1.5"] * 4)
 put("market", "pattern", told(0, 2, market.format("pattern", "symmetric", *[""] * 4)))
 put("market", "skew", told(0, 2, "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 1 -2\n"))
 
+# Findings: a panic, 32 GB, and a number that is none.
+put("market", "found-not-square", told(0, 2, "%%MatrixMarket matrix coordinate real symmetric\n2 5 1\n1 5 1\n"))
+put("market", "found-rows", told(0, 2, "%%MatrixMarket matrix coordinate real general\n4000000000 2 1\n1 1 1\n"))
+put("market", "found-infinite", told(0, 2, "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1e308\n1 1 1e308\n"))
+
 columns = {"id": ["o1", "o2", "o3", "o4"], "a": ["x", "x", "y", None], "b": [0, 0, 1, 1]}
 table = pa.table(columns)
 coded = table.set_column(1, "a", table["a"].dictionary_encode())
