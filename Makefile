@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
+.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden harden-ensembles harden-limits harden-endurance fuzz accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -182,6 +182,25 @@ harden:
 	$(TARGET)/harden/venv/bin/pip install --quiet numpy pyarrow
 	$(TARGET)/harden/venv/bin/pip install --quiet --force-reinstall --no-deps $(PYTHON_HOME)/wheels/*.whl
 	tests/harden/all $(TARGET)/release/consilience $(TARGET)/harden/venv/bin/python $(HARDEN_MINUTES)
+
+## The same question asked in several ways of so many random ensembles, in one process (100,000: hours).
+ENSEMBLES ?= 100000
+harden-ensembles:
+	CONSILIENCE_ENSEMBLES=$(ENSEMBLES) $(CARGO) test --workspace --test conformance -- --nocapture one_question_has_one_answer
+
+## Tables at the edge of what can be held: time, memory, and how each command ended. Needs 5 GB of disk.
+harden-limits:
+	tests/harden/limits.py $(TARGET)/release/consilience
+
+## 200 processes at once, 24 threads in one Python process, and 20 minutes of calls; after `make harden`, which builds what it needs.
+harden-endurance:
+	$(TARGET)/harden/venv/bin/python tests/harden/endurance.py $(TARGET)/release/consilience
+
+## Coverage-guided fuzzing of all readers, arguments and methods: MINUTES=10, TARGETS="csv parquet" for some of them.
+MINUTES ?= 10
+TARGETS ?=
+fuzz:
+	CARGO="$(CARGO)" FUZZ_HOME=$(TARGET)/fuzz scripts/fuzz $(MINUTES) $(TARGETS)
 
 harden-test: python-test
 	tests/harden/all $(TARGET)/debug/consilience $(PYTHON_VENV)/python 3

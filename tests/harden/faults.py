@@ -252,6 +252,8 @@ class Trial:
         after = finished(contents(folder))
         shutil.rmtree(folder)
         counts = dict(line.split() for line in (self.home / "counts").read_text().splitlines())
+        if int(counts["sync"]) == 0:
+            self.violated(command.name, "files get their names without waiting for the disk")
         cases = [
             (kind, n, number, forever)
             for kind in KINDS

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-use crate::moves::{FolderMove, put_all};
+use crate::moves::{FolderMove, put_all, sync, sync_before, sync_names};
 
 /// What is done before the program ends at once, by number.
 static DUTIES: Mutex<Duties> = Mutex::new(Duties { next: 0, list: Vec::new(), finished: false });
@@ -125,7 +125,17 @@ impl TemporaryFile {
         self.file.as_file()
     }
 
-    /// Gives the file its name, in place of what may be there.
+    /// The same as [`keep`](Self::keep), once what it holds is on the disk: after a power cut there is the new
+    /// file or the old one.
+    pub fn keep_for_good(self, path: &Path) -> io::Result<()> {
+        sync(self.file())?;
+        self.keep(path)?;
+        path.parent().into_iter().for_each(sync_names);
+        Ok(())
+    }
+
+    /// Gives the file its name, in place of what may be there. For what can be made again: a power cut may
+    /// leave it empty.
     pub fn keep(self, path: &Path) -> io::Result<()> {
         // Goes last: the duty takes the lock itself.
         let TemporaryFile { file, duty: _duty } = self;
@@ -151,6 +161,8 @@ pub(crate) fn keep_all(
             gone: gone.clone(),
         })
         .collect();
+    let open: Vec<&File> = files.iter().map(|(file, _)| file.file()).collect();
+    sync_before(&open, &moves)?;
     finish(|| put_all(&paths, &moves))?;
     files.iter_mut().for_each(|(file, _)| file.file.disable_cleanup(true));
     Ok(())

@@ -24,6 +24,18 @@ const BETWEEN_CHECKS: usize = 1 << 16;
 /// not take all memory.
 const ROOM: usize = 1 << 24;
 
+/// The fewest bytes of an entry: two digits, a blank and the end of the line.
+const SHORTEST: u64 = 4;
+
+/// What a row takes beside its entries, while the vector of where rows begin grows.
+const BYTES_OF_ROW: u64 = 24;
+
+/// What the name of a column takes.
+const BYTES_OF_COLUMN: u64 = 64;
+
+/// How many bytes at most come out of a byte of gzip.
+const MOST_PACKED: u64 = 1032;
+
 /// What the first line says.
 #[derive(Clone, Copy)]
 struct Kind {
@@ -47,7 +59,10 @@ pub(super) fn read(
     options: &ReadOptions,
     run: &Run,
 ) -> Result<SparseMatrix> {
-    let mut file = Lines::new(shown(path), open_text(path, gzip, options)?.text);
+    let opened = open_text(path, gzip, options)?;
+    let bytes = opened.size.map(|bytes| bytes.saturating_mul(if gzip { MOST_PACKED } else { 1 }));
+    let most = bytes.map_or(ROOM, |bytes| usize::try_from(bytes / SHORTEST + 1).unwrap_or(ROOM));
+    let mut file = Lines::new(shown(path), opened.text);
     let first = file.next()?.map(str::to_ascii_lowercase);
     let kind = kind(&file, first.as_deref().unwrap_or_default())?;
     let size = loop {
@@ -63,9 +78,18 @@ pub(super) fn read(
     if rows.max(columns) > u32::MAX as usize {
         return Err(file.wrong("there are more than 2^32 rows or columns"));
     }
-    let wish = format!("{} with {count} entries", file.name);
-    run.ask_memory(&wish, 28 * count as u64, "leave out rare features")?;
-    let mut entries = Vec::with_capacity(count.min(ROOM));
+    if kind.across.is_some() && rows != columns {
+        let problem =
+            format!("a symmetric matrix has as many rows as columns, not {rows} x {columns}");
+        return Err(file.wrong(&problem));
+    }
+    let wish = format!("{} with {rows} rows, {columns} columns and {count} entries", file.name);
+    let stored = (count as u64).saturating_mul(if kind.across.is_some() { 2 } else { 1 });
+    // Where rows begin, and what columns are called: of a table that is nearly empty they are most.
+    let besides = BYTES_OF_ROW * rows as u64 + BYTES_OF_COLUMN * columns as u64;
+    let bytes = stored.saturating_mul(28).saturating_add(besides);
+    run.ask_memory(&wish, bytes, "leave out rare features")?;
+    let mut entries = Vec::with_capacity(count.min(most).min(ROOM));
     let mut read = 0;
     while read < count {
         if read % BETWEEN_CHECKS == 0 {
@@ -117,7 +141,13 @@ pub(super) fn read(
     if rows == 0 || columns == 0 {
         return Err(InputError::Empty { file: file.name });
     }
-    Ok(SparseMatrix::from_entries(rows, columns, entries))
+    let matrix = SparseMatrix::from_entries(rows, columns, entries);
+    if matrix.values().iter().any(|x| !x.is_finite()) {
+        return Err(
+            file.wrong("and before, entries of one place add up to more than the largest number")
+        );
+    }
+    Ok(matrix)
 }
 
 fn kind(file: &Lines, line: &str) -> Result<Kind> {
@@ -291,9 +321,32 @@ mod tests {
                 after("2 2 1\n1 2 inf\n"),
                 "t.mtx, line 5, column `2`: inf is not a finite number; correct or drop it",
             ),
+            (
+                HEAD.replace("general", "symmetric") + "2 5 1\n1 5 1\n",
+                "t.mtx is damaged: in line 4 a symmetric matrix has as many rows as columns, not 2 x 5; make \
+                 or copy the file again",
+            ),
+            (
+                after("1 1 2\n1 1 1e308\n1 1 1e308\n"),
+                "t.mtx is damaged: in line 7 and before, entries of one place add up to more than the \
+                 largest number; make or copy the file again",
+            ),
         ];
         for (text, message) in cases {
             assert_eq!(read("t.mtx", text.as_bytes()).unwrap_err(), message);
+        }
+    }
+
+    /// A few bytes must not ask for more memory than there is, nor make the reader count for minutes.
+    #[test]
+    fn tables_that_are_nearly_empty_ask_for_memory_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.mtx");
+        for size in ["4000000000 2 1", "2 4000000000 1", "2 2 900000000000"] {
+            fs::write(&path, format!("{HEAD}{size}\n1 1 1\n")).unwrap();
+            let run = Run::new(0).threads(1).memory(1 << 30);
+            let refused = super::read(&path, false, &ReadOptions::default(), &run).unwrap_err();
+            assert!(refused.to_string().contains("of memory, but the ceiling is"), "{refused}");
         }
     }
 }

@@ -5,8 +5,9 @@
 //! in a hidden folder inside it, called [`COMPLETE`], while they are moved. Who is killed meanwhile
 //! leaves that behind, and [`recover`] moves the rest before anybody reads the folder.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,36 @@ const COMPLETE: &str = ".complete";
 const OLD: &str = ".old";
 /// In it: the names of files that go, one per line.
 const GONE: &str = ".gone";
+
+/// Waits until what was written to a file is on the disk: a file that has its name before its contents
+/// would be empty after a power cut, and what it replaced gone. Where the system has no such call, or the
+/// file is none that it can be asked of, there is nothing to wait for.
+pub(crate) fn sync(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// The same for the names in a folder. Without it a file may have its old name and contents after a power
+/// cut, which is no damage: if it fails, nobody need hear of it.
+pub(crate) fn sync_names(folder: &Path) {
+    if cfg!(unix) {
+        let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+/// Waits until the files that take their places are on the disk.
+fn sync_all(aside: &Path) -> io::Result<()> {
+    for name in names_in(aside)? {
+        // Windows wants to know that it may be written to.
+        sync(&OpenOptions::new().read(true).write(true).open(aside.join(name))?)?;
+    }
+    Ok(())
+}
 
 /// Renames that can be undone.
 #[derive(Default)]
@@ -98,6 +129,13 @@ pub(crate) struct FolderMove {
     pub(crate) gone: Vec<String>,
 }
 
+/// Waits until what [`put_all`] is about to move is on the disk. That may take a while, and nothing is
+/// changed yet: who interrupts meanwhile has everything as it was.
+pub(crate) fn sync_before(files: &[&File], folders: &[FolderMove]) -> io::Result<()> {
+    files.iter().try_for_each(|file| sync(file))?;
+    folders.iter().try_for_each(|folder| sync_all(&folder.aside))
+}
+
 /// Puts files and the contents of folders in their places, all or none.
 pub(crate) fn put_all(files: &[(PathBuf, PathBuf)], folders: &[FolderMove]) -> io::Result<()> {
     let mut moves = Moves::default();
@@ -109,8 +147,12 @@ pub(crate) fn put_all(files: &[(PathBuf, PathBuf)], folders: &[FolderMove]) -> i
         }
         for FolderMove { aside, to, gone } in folders {
             fs::write(aside.join(GONE), gone.join("\n"))?;
+            sync(&OpenOptions::new().read(true).write(true).open(aside.join(GONE))?)?;
             let names = names_in(aside)?;
+            sync_names(aside);
             fs::rename(aside, to.join(COMPLETE))?;
+            // Nobody takes what is complete for less once files are moved out of it.
+            sync_names(to);
             moved.push((to, names));
             let (_, names) = moved.last().expect("just put there");
             empty(to, names, gone.iter().map(String::as_str), moves)?;
@@ -128,6 +170,12 @@ pub(crate) fn put_all(files: &[(PathBuf, PathBuf)], folders: &[FolderMove]) -> i
         moves.settle();
     }
     moved.iter().for_each(|(to, _)| remove_complete(to));
+    if result.is_ok() {
+        let of_files = files.iter().filter_map(|(_, to)| to.parent());
+        let places: BTreeSet<&Path> =
+            of_files.chain(folders.iter().map(|folder| folder.to.as_path())).collect();
+        places.into_iter().for_each(sync_names);
+    }
     result
 }
 

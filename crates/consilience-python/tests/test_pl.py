@@ -147,6 +147,22 @@ def test_flows_are_contingency_tables(result: co.ConsensusResult, classes: np.nd
     assert {text.get_text() for text in raw.texts} == {"x", "y"}
 
 
+def test_names_are_no_formulas() -> None:
+    hostile = ["$\\nothing{$", "$$", "<script>", "a\nb"]
+    names = [hostile[i % 4] for i in range(40)]
+    drawn = co.consensus({f"$\\frac{{{h}$": names for h in range(3)}, n_clusters=4)
+    for ax in (
+        co.pl.flow(names, names[::-1], names=["$\\before$", "$\\after$"], aligned=False),
+        co.pl.agreement(drawn, names=True),
+        co.pl.matrix(drawn),
+        co.pl.sizes(drawn),
+        co.pl.tree(TREE["nodes"], TREE["edges"], levels=["$\\low{$", "$0.5$", "1.0"]),
+    ):
+        # What is no formula is refused when it is drawn.
+        ax.figure.canvas.draw()
+        assert ax.figure.canvas.get_renderer()
+
+
 TREE = {
     "nodes": {
         "level": np.array([0, 1, 1, 2, 2, 2]), "cluster": np.array([0, 0, 1, 0, 1, 2]),

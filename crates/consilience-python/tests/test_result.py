@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
 import pickle
 import warnings
+import zipfile
 from html import escape
 
 import numpy as np
@@ -167,6 +170,37 @@ def test_damaged_files_are_refused(tmp_path) -> None:
                 assert "is no saved consensus" in str(error)
     with pytest.raises(FileNotFoundError):
         co.load(tmp_path / "other.npz")
+
+
+def test_archives_that_claim_more_than_there_is_are_refused_unread(tmp_path, monkeypatch) -> None:
+    file = tmp_path / "result.npz"
+    co.consensus([[0, 0, 1], [0, 1, 1]]).save(file)
+    with zipfile.ZipFile(tmp_path / "claims.npz", "w") as archive:
+        array = io.BytesIO()
+        np.lib.format.write_array_header_1_0(array, {"descr": "<f8", "fortran_order": False, "shape": (10**9,)})
+        archive.writestr("labels.npy", array.getvalue())
+    with pytest.raises(ValueError, match="its array labels.npy claims 8000000000 bytes, but has"):
+        co.load(tmp_path / "claims.npz")
+    # Zeros pack a thousand to one.
+    np.savez_compressed(tmp_path / "bomb.npz", labels=np.zeros(10**7))
+    assert (tmp_path / "bomb.npz").stat().st_size < 10**5
+    monkeypatch.setattr("consilience._archive.ceiling", lambda: 10**8)
+    with pytest.raises(MemoryError, match="would need 160000[0-9]* bytes of memory, but the ceiling is 100000000"):
+        co.load(tmp_path / "bomb.npz")
+    assert co.load(file).n_clusters_
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name != "posix", reason="as other systems name and permit")
+def test_files_that_are_written_aside_are_nobody_elses(tmp_path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    # The name that it once had.
+    (tmp_path / ".result.npz.part").symlink_to(victim)
+    co.consensus([[0, 0, 1], [0, 1, 1]]).save(tmp_path / "result.npz")
+    assert victim.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".result.npz.part", "result.npz", "victim"]
+    # As readable as other files.
+    assert (tmp_path / "result.npz").stat().st_mode == victim.stat().st_mode
 
 
 def test_frames_and_notebooks(monkeypatch) -> None:

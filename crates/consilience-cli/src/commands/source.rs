@@ -120,6 +120,9 @@ impl Source {
         let run = &session.run;
         let table = match &self.rows {
             Some(rows) if rows.len() > 1 || !all_labels => {
+                // The tuple of every row, and the cluster that it gets in the end: refused now, not when all is read.
+                let n = rows.rows() as u64;
+                run.ask_memory(&format!("{n} rows and their clusters"), 12 * n, "raise --memory")?;
                 let table = read_rows(rows, options, run)?;
                 if !all_labels {
                     table.warnings.iter().for_each(|warning| run.warn(warning));

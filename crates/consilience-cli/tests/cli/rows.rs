@@ -119,6 +119,9 @@ fn a_small_ceiling_sends_rows_to_disk_and_changes_nothing() {
     assert_eq!(at("one.csv"), at("many.csv"));
     let refused = run(folder.path(), &["combine", "parts", "--drop", "who,w", "--memory", "100kB"]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    // Before anything is read.
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("20000 rows and their clusters would need"), "{said}");
 }
 
 #[test]

@@ -79,7 +79,8 @@ impl Stage {
         self.waiting().folders.push((aside, to.to_owned(), gone));
     }
 
-    /// Gives the files their names: the last step of a command. If that fails, all is as it was before.
+    /// Gives the files their names, once they are on the disk: the last step of a command. If that fails, all is as it
+    /// was before.
     pub fn commit(&self) -> Result<(), OutputError> {
         let Waiting { files, folders } = std::mem::take(&mut *self.waiting());
         let places = files.iter().map(|(_, path)| path).chain(folders.iter().map(|(_, to, _)| to));
@@ -229,7 +230,7 @@ impl Target {
         through(temporary.file(), fill)?;
         match &self.stage {
             Some(stage) => stage.push(temporary, path),
-            None => temporary.keep(&path)?,
+            None => temporary.keep_for_good(&path)?,
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from consilience._circumstances import ceiling
 from consilience._native import Profiles
 
 T = TypeVar("T")
@@ -78,6 +81,8 @@ def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]
             # An archive, or one array; of anything else NumPy says that it may be pickled.
             if start[:2] != b"PK" and start != b"\x93NUMPY":
                 raise ValueError(f"it is no NumPy archive; {_INSTEAD}")
+            if start[:2] == b"PK":
+                _refuse_what_does_not_fit(path, file)
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 raise ValueError("it holds one array, and not what ConsensusResult.save writes")
@@ -92,6 +97,32 @@ def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]
         except _DAMAGED as error:
             reason = f"it holds Python objects; {_INSTEAD}" if "pickle" in str(error) else error
             raise ValueError(f"{path} is no saved consensus: {reason}") from error
+
+
+def _refuse_what_does_not_fit(path: str | Path, file: IO[bytes]) -> None:
+    """Refuses an archive before it is unpacked: a few bytes may stand for more than the machine has, and an array may
+    claim more than there is of it.
+    """
+    needed, limit = 0, ceiling()
+    with zipfile.ZipFile(file) as archive:
+        for entry in archive.infolist():
+            needed += entry.file_size
+            # No byte of what deflate packs stands for more.
+            if entry.file_size > 1032 * entry.compress_size + 1032:
+                raise ValueError(f"{entry.filename} claims more bytes than can be packed into it")
+            with archive.open(entry) as array:
+                version = np.lib.format.read_magic(array)
+                read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, kind = read_head(array)
+                claimed = kind.itemsize
+                for side in shape:
+                    claimed *= side
+                if claimed > entry.file_size and not kind.hasobject:
+                    raise ValueError(f"its array {entry.filename} claims {claimed} bytes, but has {entry.file_size}")
+    file.seek(0)
+    # The arrays as they are read, and what is made of them.
+    if 2 * needed > limit:
+        raise MemoryError(f"{path} would need {2 * needed} bytes of memory, but the ceiling is {limit}")
 
 
 def _packed(
@@ -184,10 +215,31 @@ def whole_or_not_at_all(target: Path) -> Iterator[IO[bytes]]:
         raise IsADirectoryError(f"{target} is a folder: give the name of a file in it")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target} cannot be written: there is no folder {target.parent}")
-    temporary = target.with_name(f".{target.name}.part")
+    # A name that nobody can have put a link at, and as readable as other files.
+    handle, name = tempfile.mkstemp(prefix=".consilience-", suffix=".part", dir=target.parent)
+    temporary = Path(name)
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(handle, "wb") as file:
+            temporary.chmod(0o666 & ~_umask())
             yield file
+            # After a power cut there is the new file or the old one, and none that is empty.
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """What permissions new files do not get. Where the system tells, it need not be set to be known: other threads make
+    files meanwhile.
+    """
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    except OSError:
+        pass
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

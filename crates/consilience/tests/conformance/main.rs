@@ -4,6 +4,7 @@
 //! no longer needed fails, and so does a method that is not in the table.
 
 mod answers;
+mod differential;
 mod machine;
 mod many;
 mod networks;

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from consilience._align import AlignResult, _times, _together, _values, align
-from consilience.pl._style import axes, colour
+from consilience.pl._style import axes, colour, word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ def flow(
             if sizes[name] > 0.02 * total:
                 last = time == len(counts) - 1
                 ax.annotate(
-                    str(name), (time + (wide if last else -wide), top - sizes[name] / 2), xytext=(4 if last else -4, 0),
+                    word(name), (time + (wide if last else -wide), top - sizes[name] / 2), xytext=(4 if last else -4, 0),
                     textcoords="offset points", ha="left" if last else "right", va="center", fontsize="small",
                 )  # fmt: skip
             top -= sizes[name] + gap
@@ -103,7 +103,7 @@ def flow(
         for a, b in sorted(ordered, key=lambda cell: (order[cell[1]], order[cell[0]])):
             _ribbon(ax, time + wide, time + 1 - wide, leave[a, b], into[b], cells[a, b], shade[a])
             into[b] -= cells[a, b]
-    ax.set_xticks(range(len(times)), times)
+    ax.set_xticks(range(len(times)), [word(time) for time in times])
     ax.tick_params(length=0)
     ax.set_yticks([])
     ax.spines[:].set_visible(False)

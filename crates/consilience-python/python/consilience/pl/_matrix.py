@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.pl._style import INK, LINE, axes, colour, legend, plain, shades, shown, square
+from consilience.pl._style import INK, LINE, axes, colour, legend, plain, shades, shown, square, word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,7 @@ def sizes(result: Any, *, ax: Axes | None = None) -> Axes:
         ax.annotate(
             f" {c['objects']:,} (confidence {c['confidence'] / 1000:.2f})", (c["objects"], place), va="center", fontsize="small"
         )
-    ax.set_yticks(places, [c["name"] for c in clusters])
+    ax.set_yticks(places, [word(c["name"]) for c in clusters])
     ax.invert_yaxis()
     ax.set(xlabel="objects (dark: safe)", ylabel="cluster", title="Clusters")
     ax.margins(x=0.35)
@@ -156,7 +156,7 @@ def agreement(result: Any, *, ax: Axes | None = None, names: bool | None = None)
     ax.figure.colorbar(image, ax=ax, shrink=0.6, label="agreement (NMI)")
     if names or (names is None and count <= 30):
         marked = [f"{name} *" if odd else name for name, odd in zip(members["names"], members["dissents"], strict=True)]
-        ax.set_yticks(np.arange(count), marked, fontsize="x-small")
+        ax.set_yticks(np.arange(count), [word(name) for name in marked], fontsize="x-small")
     else:
         ax.set_yticks([])
     ax.set_xticks([])

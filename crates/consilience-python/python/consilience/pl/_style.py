@@ -50,6 +50,11 @@ def plain(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def word(name: object) -> str:
+    """A name as it is: between two dollars Matplotlib sees a formula, and refuses what is none."""
+    return str(name).replace("$", r"\$")
+
+
 def shown(result: Any) -> dict[str, Any]:
     """What the figures of a result, or of an estimator that has one, show."""
     result = getattr(result, "result_", result)
@@ -76,7 +81,7 @@ def legend(ax: Axes, entries: list[tuple[str, str]], title: str = "", most: int 
     """A legend of coloured squares beside the axes."""
     from matplotlib.patches import Patch
 
-    patches = [Patch(color=fill, label=name) for fill, name in entries[:most]]
+    patches = [Patch(color=fill, label=word(name)) for fill, name in entries[:most]]
     if len(entries) > most:
         patches.append(Patch(color="none", label=f"and {len(entries) - most} more"))
     ax.legend(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.pl._style import INK, axes, colour, shades
+from consilience.pl._style import INK, axes, colour, shades, word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,10 +92,10 @@ def tree(
         ax.figure.colorbar(drawn, ax=ax, shrink=0.6, label=by)
     for i, name in enumerate(cluster.tolist()):
         ax.annotate(
-            str(name), (x[i], level[i]), ha="center", va="center", fontsize=7, zorder=3,
+            word(name), (x[i], level[i]), ha="center", va="center", fontsize=7, zorder=3,
             color="white" if by == "cluster" or nodes[by][i] > 0.5 else INK,
         )  # fmt: skip
-    ax.set_yticks(range(count), named)
+    ax.set_yticks(range(count), [word(name) for name in named])
     ax.set_ylim(count - 0.5, -0.5)
     ax.set_xticks([])
     ax.margins(x=0.08)
