@@ -9,6 +9,7 @@ import tempfile
 import textwrap
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import compare
 
@@ -65,9 +66,9 @@ class Emulators(unittest.TestCase):
         self.left.write_text(f"{deaths}\n")
         return [self.emulator, str(self.left), how, self.program]
 
-    def whole(self, command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
+    def whole(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         words = [sys.executable, HERE / "compare.py", self.program, "--json", "--", *command]
-        return subprocess.run(words, capture_output=True, text=True, env={**os.environ, **more})
+        return subprocess.run(words, capture_output=True, text=True)
 
     def test_who_dies_twice_is_asked_a_third_time(self) -> None:
         for how in ["signal", "loader"]:
@@ -87,10 +88,11 @@ class Emulators(unittest.TestCase):
     def test_what_the_program_says_is_not_asked_again(self) -> None:
         panic = "thread 'main' panicked at src/a.rs:1"
         for said, end, code in [("error: no such column", "3", 3), (panic, "101", 101), (panic, "abort", -6), ("", "5", 5)]:
-            failed = self.whole(self.emulated(0), PROGRAM_SAYS=said, PROGRAM_ENDS=end)
-            self.assertEqual(failed.returncode, 1)
-            self.assertIn(f"ended with {code}", failed.stderr)
-            self.assertNotIn("DIED", failed.stderr)
+            deaths: list[str] = []
+            with mock.patch.dict(os.environ, PROGRAM_SAYS=said, PROGRAM_ENDS=end), self.assertRaises(SystemExit) as ended:
+                compare.ask(self.emulated(0), QUESTION, self.where, deaths)
+            self.assertIn(f"ended with {code}: {said}", str(ended.exception))
+            self.assertEqual(deaths, [])
 
     def test_a_program_without_an_emulator_may_not_die(self) -> None:
         dying = self.script("dying", "kill -11 $$\n")
