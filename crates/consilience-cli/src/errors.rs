@@ -176,6 +176,8 @@ fn worded(cause: &(dyn std::error::Error + 'static)) -> String {
         Asked::Correspondences => "--correspondence",
         Asked::Dendrogram => "--dendrogram",
         Asked::Edges => "--edges",
+        Asked::Size => "--size",
+        Asked::Ceiling => "--memory",
     };
     match cause.downcast_ref::<consilience::Error>() {
         Some(error) => error.spelled(option),

@@ -298,8 +298,7 @@ mod tests {
     fn decimals_may_have_commas() {
         let row = |i: usize| format!("p{i};{},{};{},5;-9\n", i % 2 * 10, i % 7, i % 2 * 20 + i % 5);
         let text = "who;x;y;z\n".to_owned() + &(0..40).map(row).collect::<String>();
-        let asked =
-            Asked { name: "t.csv".to_owned(), drop: "z".to_owned(), ..Asked::default() };
+        let asked = Asked { name: "t.csv".to_owned(), drop: "z".to_owned(), ..Asked::default() };
         let refusal = all(&asked, &text).unwrap_err().to_string();
         assert!(refusal.contains("a comma as Decimals"), "{refusal}");
         let found = all(&Asked { decimal: ",".to_owned(), ..asked }, &text).unwrap();

@@ -63,7 +63,10 @@ fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             quoted(column),
             named(&column.values[0])
         );
-        return Some(Finding::new("measurements", table, problem, drop));
+        let fix = format!(
+            "if this is a table of features, `consilience run` takes it, and --as features checks it; if not, {drop}"
+        );
+        return Some(Finding::new("measurements", table, problem, fix));
     }
     (2 * column.missing() > table.rows).then(|| {
         Finding::new(
