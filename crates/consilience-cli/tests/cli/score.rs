@@ -270,7 +270,7 @@ fn classes_of_strangers_are_refused_with_what_is_missing() {
         said.contains(
             "truth.csv: no column has the identifiers of the objects, such as `p0`, and one column of known \
              classes is expected, but it has 2; check that both files use the same identifiers; if their \
-             rows go in step, say which one by --truth truth.csv:COLUMN"
+             rows go in step, say which one by --truth 'truth.csv:COLUMN'"
         ),
         "{said}"
     );
