@@ -243,9 +243,12 @@ describe('the page that computes', { skip }, () => {
   test('clears what was said of a file when another comes, keeps what was asked, and shows both', () => open({}, async (page) => {
     const values = () => page.evaluate(() => Object.fromEntries(new FormData(document.getElementById('form'))));
     const settled = page.locator('#settled');
+    await page.locator('#settings summary').click();
+    // Before the first file, this is said of that one.
+    await page.getByLabel('Leave out').fill('run5');
     await choose(page, 'labels.tsv');
     assert.equal(await settled.innerText(), '');
-    await page.locator('#settings summary').click();
+    assert.match(await page.locator('#command').textContent(), /--drop run5 /);
     for (const [label, value] of [['Number of clusters', '3'], ['Seed', '5'], ['Identifiers', 'patient'], ['Known classes', 'run6'], ['Leave out', 'run5'], ['Missing values', '-1, ?']]) await page.getByLabel(label).fill(value);
     for (const [label, value] of [['The table holds', 'clusterings'], ['Decimals', ','], ['Method', 'scec']]) await page.getByLabel(label).selectOption(value);
     await page.evaluate(() => delete document.documentElement.dataset.result);

@@ -185,13 +185,15 @@ function present(files, took) {
 }
 
 function take(name, bytes, truth = '') {
+  // What was said of another file does not hold for this one; what is asked stays, and both are shown. Before the
+  // first file it was said of this one.
+  const another = current !== null;
   current = { name, bytes };
-  // What was said of another file does not hold for this one; what is asked stays, and both are shown.
   const told = (fields) => [...$(fields).elements].filter((field) => 'value' in field && field.value.trim() !== (field.defaultValue ?? ''));
   const called = (field) => field.labels[0].firstChild.textContent.trim();
-  const cleared = told('of-file').map((field) => { field.value = ''; return called(field); });
+  const cleared = (another ? told('of-file') : []).map((field) => { field.value = ''; return called(field); });
   const kept = told('of-question').map((field) => `${called(field)} ${field.value.trim()}`);
-  form.truth.value = truth;
+  if (truth) form.truth.value = truth;
   const parts = [cleared.length && `Cleared for ${name}: ${cleared.join(', ')}.`, kept.length && `Kept: ${kept.join(', ')}.`];
   $('settled').textContent = parts.filter(Boolean).join(' ');
   compute();
