@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden harden-ensembles harden-limits harden-endurance fuzz accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
+.PHONY: demo test needs lint rust-test python-test harden-test platforms-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden harden-ensembles harden-limits harden-endurance fuzz accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -14,7 +14,7 @@ demo:
 	$(CARGO) run --release --quiet --package consilience-cli -- demo
 
 ## Everything that continuous integration checks.
-test: needs lint rust-test examples python-test r-test site-test harden-test doc browser-test
+test: needs lint rust-test examples python-test r-test site-test harden-test platforms-test doc browser-test
 
 ## What the tests need besides Rust: looked for first, installed where possible, otherwise listed.
 needs:
@@ -263,6 +263,10 @@ deny:
 DIST ?=
 dist:
 	scripts/dist $(DIST)
+
+# What the comparison of platforms does where an emulator dies.
+platforms-test:
+	$(PYTHON) tests/platforms/test_compare.py
 
 ## Whether the tree is ready to be released: docs/releasing.md.
 release-check:

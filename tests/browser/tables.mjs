@@ -61,6 +61,9 @@ export function makeTables(program, folder) {
   const plants = Array.from({ length: 240 }, (_, i) => Array.from({ length: 6 }, (_, j) => ((i % 4) * (j % 3) + next() + next() + next()).toFixed(4)));
   write('plants.csv', csv([['a', 'b', 'c', 'd', 'e', 'f'], ...plants]));
   write('rings.csv', rings(300));
+  const decimals = plants.map((row) => row.join(';').replaceAll('.', ','));
+  write('commas.csv', ['a;b;c;d;e;f', ...decimals].join('\n') + '\n');
+  write('dashes.csv', labels(150, 8, 3, { ids: true, missing: 0.2, gap: '-1', name: (label) => ['red', 'green', 'blue'][label] }));
   execFileSync(program, ['generate', 'plants.csv', '-o', 'members.parquet', '--size', '12', '--progress', 'never'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
 
   write('ragged.csv', 'a,b\n1,2\n1,2,3\n');

@@ -208,6 +208,74 @@ describe('the page that computes', { skip }, () => {
     await page.frameLocator('#report').getByText('with the classes').first().waitFor();
   }));
 
+  test('reads decimal commas and words for missing labels as the program does, set with the keyboard', () => open({}, async (page) => {
+    const again = async (name, label, keys) => {
+      await page.evaluate(() => delete document.documentElement.dataset.result);
+      await page.getByLabel(label).focus();
+      for (const key of keys) await page.keyboard.press(key);
+      // To the button, from wherever that is.
+      for (let i = 0; i < 12 && (await page.evaluate(() => document.activeElement.id)) !== 'again'; i += 1) await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await done(page, name);
+      const words = (await page.locator('#command').textContent()).split(' ');
+      execFileSync(program, [...words.slice(1), '--progress', 'never', '--force'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+      const file = words[1] === 'run' ? 'results/labels.csv' : words[words.indexOf('-o') + 1];
+      assert.equal(await saved(page, 'labels.csv'), readFileSync(at(file), 'utf8'));
+      return words.join(' ');
+    };
+    await page.locator('#settings summary').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#file').setInputFiles(at('commas.csv'));
+    await page.locator('#failure').waitFor();
+    assert.match(await page.locator('#reason').innerText(), /a comma as Decimals/);
+    assert.match(await again('commas.csv', 'Decimals', ['ArrowDown']), / run commas\.csv --decimal , /);
+    // The same numbers as with points.
+    const ours = await saved(page, 'labels.csv');
+    await choose(page, 'plants.csv');
+    assert.equal(await saved(page, 'labels.csv'), ours);
+    await choose(page, 'dashes.csv');
+    const taken = await saved(page, 'labels.csv');
+    assert.ok(!taken.startsWith('id,cluster,confidence,coverage'), 'among words, -1 is one');
+    assert.match(await again('dashes.csv', 'Missing values', ['-', '1']), / combine dashes\.csv .*--missing -1 /);
+    assert.ok((await saved(page, 'labels.csv')).startsWith('id,cluster,confidence,coverage'));
+  }));
+
+  test('clears what was said of a file when another comes, keeps what was asked, and shows both', () => open({}, async (page) => {
+    const values = () => page.evaluate(() => Object.fromEntries(new FormData(document.getElementById('form'))));
+    const settled = page.locator('#settled');
+    await page.locator('#settings summary').click();
+    // Before the first file, this is said of that one.
+    await page.getByLabel('Leave out').fill('run5');
+    await choose(page, 'labels.tsv');
+    assert.equal(await settled.innerText(), '');
+    assert.match(await page.locator('#command').textContent(), /--drop run5 /);
+    for (const [label, value] of [['Number of clusters', '3'], ['Seed', '5'], ['Identifiers', 'patient'], ['Known classes', 'run6'], ['Leave out', 'run5'], ['Missing values', '-1, ?']]) await page.getByLabel(label).fill(value);
+    for (const [label, value] of [['The table holds', 'clusterings'], ['Decimals', ','], ['Method', 'scec']]) await page.getByLabel(label).selectOption(value);
+    await page.evaluate(() => delete document.documentElement.dataset.result);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await done(page, 'labels.tsv');
+    assert.match(await page.locator('#command').textContent(), /--missing -1 --missing '\?' --decimal , --method scec --k 3 --seed 5/);
+    await choose(page, 'words.csv');
+    assert.deepEqual(await values(), { kind: '', id: '', truth: '', drop: '', missing: '', decimal: '', k: '3', method: 'scec', seed: '5' });
+    assert.equal(
+      await settled.innerText(),
+      'Cleared for words.csv: The table holds, Identifiers, Known classes, Leave out, Missing values, Decimals. Kept: Number of clusters 3, Method scec, Seed 5.',
+    );
+    assert.match(await page.locator('#command').textContent(), /^consilience combine words\.csv --id patient --method scec --k 3 --seed 5 /);
+    // It is over once the settings are used as they stand.
+    await page.evaluate(() => delete document.documentElement.dataset.result);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await done(page, 'words.csv');
+    assert.equal(await settled.innerText(), '');
+    // An example brings its own classes.
+    await page.getByLabel('Number of clusters').fill('');
+    await page.getByLabel('Method').selectOption('');
+    await page.getByRole('button', { name: /iris/ }).click();
+    await done(page, 'iris.csv');
+    assert.deepEqual(await values(), { kind: '', id: '', truth: 'species', drop: '', missing: '', decimal: '', k: '', method: '', seed: '5' });
+    assert.equal(await settled.innerText(), 'Kept: Seed 5.');
+  }));
+
   test('can be used with the keyboard alone', () => open({}, async (page) => {
     const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.dataset.example || document.activeElement.textContent.trim());
     const seen = [];

@@ -9,11 +9,17 @@ combines labels is asked about five tables, each with a seed of its own, and eve
 ensemble of five tables of features. Three things are compared: labels, byte for byte; the whole table that is
 written, with the confidence of every object; and all other numbers of the answer, by the largest
 difference, relative to numbers above 1. Ends with 1 if any labels differ.
+
+Emulators die now and then without the program: Wine's server, for one, kills by signal 9 what does not end
+within about a second of its last call, which happens on a busy machine. A call under an emulator that ends by a
+signal, or with a message of the emulator's own, is made again, up to twice, and counted. What the program itself
+says (an exit code, a panic, another answer) is never asked for again.
 """
 
 import argparse
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +30,12 @@ SEEDS = range(5)
 OBJECTS = 240
 MEMBERS = 12
 BASES = ["kmeans", "fuzzy-kmeans", "macqueen", "minibatch-kmeans", "u-spec", "gmm", "spectral", "genie", "ward", "density"]
+
+
+# How often a call is made before its deaths are no accident.
+TRIES = 3
+# How emulators begin what they say on stderr if they cannot go on.
+LOADERS = (b"wine: ", b"wine client error", b"wineserver", b"qemu: ", b"qemu-")
 
 
 def labels_table(path: Path, seed: int) -> None:
@@ -48,12 +60,31 @@ def features_table(path: Path, seed: int) -> None:
     path.write_text("\n".join(rows) + "\n")
 
 
-def ask(command: list[str], question: list[str], where: Path) -> tuple[bytes, object]:
-    """The table that the program writes, and what it says of it as JSON."""
+def death(done: subprocess.CompletedProcess[bytes]) -> str | None:
+    """How an emulator died in a call, if it did and the program said nothing."""
+    if done.returncode == 0 or b"panicked at" in done.stderr:
+        return None
+    if done.returncode < 0:
+        return f"signal {-done.returncode} ({signal.strsignal(-done.returncode)})"
+    said = [line for line in done.stderr.splitlines() if line.startswith(LOADERS)]
+    return said[0].decode(errors="replace") if said else None
+
+
+def ask(command: list[str], question: list[str], where: Path, deaths: list[str] | None = None) -> tuple[bytes, object]:
+    """The table that the program writes, and what it says of it as JSON.
+
+    Under an emulator `deaths` hears of every call in which the emulator died; such a call is made again.
+    """
     out = where / "out.csv"
-    out.unlink(missing_ok=True)
-    # Relative names: an emulator of another system has other paths.
-    done = subprocess.run([*command, *question, "--threads", "1", "-o", "out.csv", "--json"], cwd=where, capture_output=True)
+    for turn in range(TRIES):
+        out.unlink(missing_ok=True)
+        # Relative names: an emulator of another system has other paths.
+        done = subprocess.run([*command, *question, "--threads", "1", "-o", "out.csv", "--json"], cwd=where, capture_output=True)
+        how = death(done) if deaths is not None else None
+        if how is None:
+            break
+        deaths.append(f"{' '.join(question)}: {how}")
+        print(f"THE EMULATOR DIED, {turn + 1} of {TRIES}: {deaths[-1]}", file=sys.stderr, flush=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command + question)}: ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
     said = json.loads(done.stdout)
@@ -114,6 +145,8 @@ def main() -> None:
     told = parser.parse_args()
     reference = [str(Path(told.reference).resolve())]
     began, differ, count, equal_bytes, farthest = time.monotonic(), [], 0, 0, {}
+    # The program alone has no emulator that could die in its place.
+    deaths: list[str] | None = [] if len(told.command) > 1 else None
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder)
         for seed in SEEDS:
@@ -122,7 +155,7 @@ def main() -> None:
         for name, asked in questions(reference).items():
             for seed, question in enumerate(asked):
                 ours, said = ask(reference, question, where)
-                theirs, answered = ask(told.command, question, where)
+                theirs, answered = ask(told.command, question, where, deaths)
                 count += 1
                 equal_bytes += ours == theirs
                 farthest[name] = max(farthest.get(name, 0.0), apart(said, answered))
@@ -133,10 +166,12 @@ def main() -> None:
     print(f"labels equal: {count - len(differ)} of {count}")
     print(f"whole tables equal, confidence too: {equal_bytes} of {count}")
     print(f"other numbers differ (by at most, relative to numbers above 1): {digits or 'none'}")
+    if deaths:
+        print(f"calls that died in the emulator and were repeated: {len(deaths)}")
     for which in differ:
         print(f"LABELS DIFFER: {which}")
     if told.summary:
-        print(json.dumps({"asked": count, "labels": count - len(differ), "tables": equal_bytes, "digits": digits}))
+        print(json.dumps({"asked": count, "labels": count - len(differ), "tables": equal_bytes, "deaths": len(deaths or []), "digits": digits}))
     sys.exit(1 if differ else 0)
 
 

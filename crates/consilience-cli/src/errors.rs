@@ -176,6 +176,8 @@ fn worded(cause: &(dyn std::error::Error + 'static)) -> String {
         Asked::Correspondences => "--correspondence",
         Asked::Dendrogram => "--dendrogram",
         Asked::Edges => "--edges",
+        Asked::Size => "--size",
+        Asked::Ceiling => "--memory",
     };
     match cause.downcast_ref::<consilience::Error>() {
         Some(error) => error.spelled(option),
@@ -209,7 +211,9 @@ pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .into_iter()
         .map(|candidate| (osa_distance(&name, &candidate.to_lowercase()), candidate))
         .min_by_key(|(edits, _)| *edits)?;
-    (edits <= name.chars().count().max(3) / 3).then_some(best)
+    let letters = name.chars().count();
+    // Of a single letter any other is one edit away.
+    (edits < letters && edits <= letters.max(3) / 3).then_some(best)
 }
 
 #[cfg(test)]
@@ -222,6 +226,8 @@ mod tests {
         assert_eq!(closest("votnig", known), Some("voting"));
         assert_eq!(closest("SCEC", known), Some("scec"));
         assert_eq!(closest("kmeans", known), None);
+        assert_eq!(closest("x", ["c", "d"]), None);
+        assert_eq!(closest("C", ["c", "d"]), Some("c"));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::fmt::Display;
 /// The result of anything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What may be asked of a consensus method besides labels. A front door spells it as its users write
-/// it: see [`Error::spelled`].
+/// What may be asked of a consensus method besides labels, and what else a message names that front doors
+/// spell as their users write it: see [`Error::spelled`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A number of clusters.
@@ -23,6 +23,10 @@ pub enum Asked {
     Dendrogram,
     /// The edges of a network.
     Edges,
+    /// How many clusterings are made.
+    Size,
+    /// The ceiling on memory.
+    Ceiling,
 }
 
 impl Asked {
@@ -36,6 +40,8 @@ impl Asked {
             Asked::Correspondences => "correspondences",
             Asked::Dendrogram => "a tree of merges",
             Asked::Edges => "the edges of a network",
+            Asked::Size => "how many clusterings are made",
+            Asked::Ceiling => "the memory ceiling",
         }
     }
 }
@@ -225,6 +231,8 @@ pub enum Error {
         ceiling: u64,
         /// What would fit.
         hint: String,
+        /// What sets that: it is named where a front door spells the message.
+        by: &'static [Asked],
     },
 
     /// A numerical routine gave up on this input.
@@ -255,6 +263,10 @@ impl Error {
                 format!("{} goes with one method: name it, or leave that out", option(*asked))
             }
             Self::NeedsEdges { method } => needs_edges(method, option(Asked::Edges)),
+            Self::Memory { by, .. } if !by.is_empty() => {
+                let options: Vec<&str> = by.iter().map(|&asked| option(asked)).collect();
+                format!("{self} ({})", options.join(", "))
+            }
             other => other.to_string(),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Asked, Error, Result};
 use crate::rng::{Rng, Stream};
 
 /// Hears how far a long computation has come.
@@ -187,12 +187,24 @@ impl Run {
     ///
     /// `hint` says what would fit instead.
     pub fn ask_memory(&self, what: &str, bytes: u64, hint: &str) -> Result<()> {
+        self.ask_memory_by(what, bytes, hint, &[])
+    }
+
+    /// The same with what sets how much is needed, which the refusal names as the front door spells it.
+    pub fn ask_memory_by(
+        &self,
+        what: &str,
+        bytes: u64,
+        hint: &str,
+        by: &'static [Asked],
+    ) -> Result<()> {
         if bytes > self.memory {
             return Err(Error::Memory {
                 what: what.to_owned(),
                 needed: bytes,
                 ceiling: self.memory,
                 hint: hint.to_owned(),
+                by,
             });
         }
         Ok(())

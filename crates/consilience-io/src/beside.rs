@@ -111,9 +111,24 @@ pub(super) fn read_truth(
         (None, ..) => None,
     };
     let which = || format!("say which one by {}", Setting::TruthIn(&table.file));
-    let column = match named.truth {
-        Some(column) => column,
-        None => only_column(&table, &named, "known classes", which())?,
+    let column = match (named.truth, known.ids.filter(|_| objects.is_none())) {
+        (Some(column), _) => column,
+        (None, None) => only_column(&table, &named, "known classes", which())?,
+        (None, Some(ids)) => {
+            only_column(&table, &named, "known classes", which()).map_err(|error| match error {
+                InputError::Unsupported { file, problem, hint } => InputError::Unsupported {
+                    file,
+                    problem: format!(
+                        "no column has the identifiers of the objects, such as `{}`, and {problem}",
+                        ids.get(0)
+                    ),
+                    hint: format!(
+                        "check that both files use the same identifiers; if their rows go in step, {hint}"
+                    ),
+                },
+                error => error,
+            })?
+        }
     };
     let truth = columns::labels(&mut table, column, &options)?;
     let rows = checked_rows(&table, objects.as_ref(), known.ids, known.n)?;

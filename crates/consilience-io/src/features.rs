@@ -401,8 +401,8 @@ mod tests {
             (
                 "x,species\n1.5,setosa\n3.5,setosa\n",
                 plain.clone(),
-                "t.csv, line 2, column `species`: `setosa` is not a number; correct it, or name \
-                 the column by id, truth or drop",
+                "t.csv, line 2, column `species`: `setosa` is not a number; no value of the \
+                 column is: leave it out with drop `species`, or name it by id or truth",
             ),
             (
                 "x,y\n1,2\n",

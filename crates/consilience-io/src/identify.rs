@@ -85,18 +85,21 @@ fn rows_of(path: &Path, options: &ReadOptions, run: &Run) -> Rows {
     if options.held.is_none() && !path.is_file() {
         return Rows::NotSeen;
     }
-    let head = head(path, options);
-    let table = match &head {
+    match looked_at(path, options, run) {
+        Err(_) => Rows::NotSeen,
+        Ok(table) if is_ours(&table) => Rows::Ours,
+        Ok(table) => naming_column(&table, options).map_or(Rows::Unnamed, Rows::Named),
+    }
+}
+
+/// The table in a file, or its head if it is a long text.
+pub fn looked_at(path: &Path, options: &ReadOptions, run: &Run) -> Result<RawTable> {
+    match head(path, options) {
         Some(head) => {
             let options = ReadOptions { held: Some(head.clone()), ..options.clone() };
             read_raw(&head.name, &options, run)
         }
         None => read_raw(path, options, run),
-    };
-    match table {
-        Err(_) => Rows::NotSeen,
-        Ok(table) if is_ours(&table) => Rows::Ours,
-        Ok(table) => naming_column(&table, options).map_or(Rows::Unnamed, Rows::Named),
     }
 }
 

@@ -59,7 +59,7 @@ pub use error::{InputError, Place, Result, describe};
 pub use features::{FeatureTable, Values, read_features};
 pub use guard::{hide_reader_panics, is_reader_at_work};
 pub use guess::Guess;
-pub use identify::{head, identify, naming_column};
+pub use identify::{head, identify, looked_at, naming_column};
 pub use members::rounding;
 pub use moves::{FolderLock, recover, sweep};
 pub use raw::{RawColumn, RawTable, read_raw, read_raw_column};

@@ -64,6 +64,17 @@ pub(super) fn more_text(
                 {
                     InputError::NotANumber { file, place, column, value, hint }
                 }
+                (InputError::NotANumber { file, place, column, value, .. }, None)
+                    if whole == [column.as_str()] =>
+                {
+                    let hint = format!(
+                        "no value of the column is: leave it out with {}, or name it by {} or {}",
+                        Setting::DropThis(&column),
+                        Setting::Id,
+                        Setting::Truth
+                    );
+                    InputError::NotANumber { file, place, column, value, hint }
+                }
                 (found, _) => found,
             };
         }

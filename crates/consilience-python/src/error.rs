@@ -55,5 +55,7 @@ fn argument(asked: Asked) -> &'static str {
         Asked::Correspondences => "correspondences",
         Asked::Dendrogram => "a tree of merges",
         Asked::Edges => "edges",
+        Asked::Size => "n_members",
+        Asked::Ceiling => "memory",
     }
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -69,6 +70,16 @@ assembler = VectorAssembler(inputCols=["u", "v"], outputCol="features")
 stage = cs.ConsensusClustering(k=3, nMembers=4, baseK=(3, 5))
 piped = Pipeline(stages=[assembler, stage]).fit(df).transform(df).select("id", "prediction")
 assert co.metrics.ari(answer(piped)["prediction"], truth) > 0.95
+
+packed = assembler.transform(df)
+model = stage.fit(packed)
+with TemporaryDirectory() as folder:
+    model.save(f"{folder}/model")
+    stage.save(f"{folder}/stage")
+    loaded = cs.ConsensusClusteringModel.load(f"{folder}/model")
+    again = cs.ConsensusClustering.load(f"{folder}/stage").fit(packed)
+for other in (loaded, again):
+    assert answer(other.transform(packed)).equals(answer(model.transform(packed)))
 
 session.stop()
 print("the same answers on Spark Connect")

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyspark.ml import Pipeline
+from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.feature import VectorAssembler
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +26,10 @@ from pyspark.sql import functions as F
 
 import consilience as co
 from consilience import spark as cs
+from consilience._archive import read_state, write_state
+from consilience._circumstances import circumstances
+from consilience._consensus import make_members
+from consilience._native import Models
 
 R = 5
 NAMES = [f"m{i}" for i in range(R)]
@@ -355,6 +360,66 @@ def test_an_estimator_of_a_pipeline(session: SparkSession) -> None:
     assert (there == told["group"]).all()
     with pytest.raises(ValueError, match="a column 'group' already"):
         fitted.transform(df.withColumn("group", F.lit(1)))
+
+
+def test_a_pipeline_is_saved_and_loaded(session: SparkSession, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    truth = np.repeat([0, 1, 2], 30)
+    x = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[truth] + rng.normal(size=(90, 2))
+    df = spread(session, pd.DataFrame({"id": np.arange(90), "u": x[:, 0], "v": x[:, 1]}), 2)
+    assembler = VectorAssembler(inputCols=["u", "v"], outputCol="features")
+    stage = cs.ConsensusClustering(
+        k=range(2, 5), nMembers=6, predictionCol="group", seed=3, scheme="random-subspace", baseK=(np.int64(2), 4)
+    )
+    pipeline = Pipeline(stages=[assembler, stage])
+    fitted = pipeline.fit(df)
+    told = answer(fitted.transform(df))
+    fitted.save(str(tmp_path / "model"))
+    loaded = PipelineModel.load(str(tmp_path / "model"))
+    pd.testing.assert_frame_equal(answer(loaded.transform(df)), told)
+    model, again = fitted.stages[-1], loaded.stages[-1]
+    assert isinstance(again, cs.ConsensusClusteringModel) and again.uid == model.uid
+    assert again.getPredictionCol() == "group"
+    np.testing.assert_array_equal(again.result.labels_, model.result.labels_)
+    assert again.result.verdict_ == model.result.verdict_
+    # Once more, from what was loaded; a folder that is there already only if so told.
+    alone = str(tmp_path / "alone")
+    again.write().save(alone)
+    with pytest.raises(Exception, match="already exist"):
+        again.save(alone)
+    again.write().overwrite().save(alone)
+    third = cs.ConsensusClusteringModel.load(alone)
+    pd.testing.assert_frame_equal(answer(third.transform(assembler.transform(df))), told)
+    # What is not fitted yet has the same parameters and gives the same model.
+    pipeline.save(str(tmp_path / "pipeline"))
+    unfitted = Pipeline.load(str(tmp_path / "pipeline"))
+    assert {p.name: v for p, v in unfitted.getStages()[-1].extractParamMap().items()} == {
+        p.name: v for p, v in stage.extractParamMap().items()
+    } | {"k": (2, 4), "baseK": (2, 4)}
+    pd.testing.assert_frame_equal(answer(unfitted.fit(df).transform(df)), told)
+    with pytest.raises(ValueError, match="holds a consilience.spark._pipeline.ConsensusClustering, and no"):
+        cs.ConsensusClusteringModel.load(f"{tmp_path}/pipeline/stages/1_{stage.uid}")
+
+
+@pytest.mark.parametrize(
+    ("base", "scheme"),
+    [(base, None) for base in ["kmeans", "fuzzy-kmeans", "u-spec", "gmm", "genie", "spectral"]]
+    + [("kmeans", "random-projection"), ("kmeans", "random-subspace")],
+)
+def test_clusterers_of_all_kinds_are_written_whole(base: str, scheme: str | None) -> None:
+    x = np.random.default_rng(0).normal(size=(80, 4))
+    _, models = make_members(
+        x, n_members=3, base=base, scheme=scheme, base_n_clusters=(2, 4), n_clusters=3, soft=False,
+        circumstances=circumstances(1, None, False, None),
+    )
+    file = BytesIO()
+    write_state(file, models.__reduce__()[1])
+    file.seek(0)
+    again = Models._from_state(*read_state(file))
+    new = np.random.default_rng(1).normal(size=(50, 4))
+    around = circumstances(1, None, False, None)
+    for ours, theirs in zip(models.labels(new, around), again.labels(new, around), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_rows_of_weight_zero_are_left_out(session: SparkSession) -> None:

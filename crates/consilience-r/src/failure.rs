@@ -71,5 +71,7 @@ fn argument(asked: Asked) -> &'static str {
         Asked::Correspondences => "correspondences",
         Asked::Dendrogram => "a tree of merges",
         Asked::Edges => "edges",
+        Asked::Size => "size",
+        Asked::Ceiling => "memory",
     }
 }

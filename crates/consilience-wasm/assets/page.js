@@ -92,7 +92,7 @@ function compute() {
   stop?.();
   clear();
   const settings = { name: current.name };
-  for (const name of ['kind', 'k', 'method', 'id', 'truth', 'drop', 'missing']) settings[name] = form[name].value.trim();
+  for (const name of ['kind', 'k', 'method', 'id', 'truth', 'drop', 'missing', 'decimal']) settings[name] = form[name].value.trim();
   settings.seed = Number(form.seed.value || 0);
   if (!Number.isSafeInteger(settings.seed) || settings.seed < 0) {
     fail('The seed must be a whole number from 0 on.');
@@ -185,9 +185,17 @@ function present(files, took) {
 }
 
 function take(name, bytes, truth = '') {
+  // What was said of another file does not hold for this one; what is asked stays, and both are shown. Before the
+  // first file it was said of this one.
+  const another = current !== null;
   current = { name, bytes };
-  // Settings that speak of columns were about another file.
-  form.id.value = ''; form.drop.value = ''; form.truth.value = truth;
+  const told = (fields) => [...$(fields).elements].filter((field) => 'value' in field && field.value.trim() !== (field.defaultValue ?? ''));
+  const called = (field) => field.labels[0].firstChild.textContent.trim();
+  const cleared = (another ? told('of-file') : []).map((field) => { field.value = ''; return called(field); });
+  const kept = told('of-question').map((field) => `${called(field)} ${field.value.trim()}`);
+  if (truth) form.truth.value = truth;
+  const parts = [cleared.length && `Cleared for ${name}: ${cleared.join(', ')}.`, kept.length && `Kept: ${kept.join(', ')}.`];
+  $('settled').textContent = parts.filter(Boolean).join(' ');
   compute();
 }
 
@@ -222,7 +230,7 @@ document.addEventListener('drop', (event) => {
   $('drop').classList.remove('over');
   takeFile(event.dataTransfer.files[0]);
 });
-form.addEventListener('submit', (event) => { event.preventDefault(); if (current) compute(); });
+form.addEventListener('submit', (event) => { event.preventDefault(); $('settled').textContent = ''; if (current) compute(); });
 $('cancel').addEventListener('click', () => { stop?.(); say('Cancelled.'); $('file').focus(); });
 $('theme').addEventListener('click', () => {
   const root = document.documentElement;

@@ -32,6 +32,8 @@ pub struct Asked {
     pub drop: String,
     /// Words that mean a missing value, commas between.
     pub missing: String,
+    /// How decimals are written in text: `,` or nothing, which means a point.
+    pub decimal: String,
 }
 
 /// Methods that part a graph by METIS, which is C code and not in the page: another program would give another answer.
@@ -64,6 +66,11 @@ impl Asked {
         words.map(str::to_owned).collect()
     }
 
+    /// The sign of decimals, if it is not the usual one.
+    pub(crate) fn decimal(&self) -> Option<&str> {
+        Some(self.decimal.as_str()).filter(|sign| *sign == ",")
+    }
+
     /// What is dropped: one text, which the reader takes apart.
     pub(crate) fn drop(&self) -> Vec<String> {
         Some(self.drop.trim().to_owned()).filter(|names| !names.is_empty()).into_iter().collect()
@@ -80,6 +87,7 @@ impl Asked {
             id: self.id().map(str::to_owned),
             drop: self.drop(),
             missing: self.missing(),
+            decimal_comma: self.decimal().is_some(),
             held: Some(Held { name: self.name.clone().into(), bytes }),
             ..ReadOptions::default()
         }
@@ -156,6 +164,9 @@ impl Asked {
         let dropped = if name == "run" { self.drop() } else { self.no_clusterings() };
         dropped.iter().for_each(|names| option("--drop", names));
         self.missing().iter().for_each(|word| option("--missing", word));
+        if let Some(sign) = self.decimal() {
+            option("--decimal", sign);
+        }
         if self.method() != "auto" {
             option("--method", self.method());
         }
@@ -217,13 +228,14 @@ mod tests {
         let asked = Asked {
             name: "it's labels.csv".to_owned(),
             k: "3".to_owned(),
-            missing: "?, none".to_owned(),
+            missing: "?, none,-1".to_owned(),
+            decimal: ",".to_owned(),
             seed: 7,
             ..Asked::default()
         };
         assert_eq!(
             asked.command("combine", Some("patient")),
-            r"consilience combine 'it'\''s labels.csv' --id patient --missing '?' --missing none --k 3 --seed 7 -o labels-consensus.csv --report report.html"
+            r"consilience combine 'it'\''s labels.csv' --id patient --missing '?' --missing none --missing -1 --decimal , --k 3 --seed 7 -o labels-consensus.csv --report report.html"
         );
         let asked = Asked { name: "d.csv".to_owned(), truth: "a b".to_owned(), ..Asked::default() };
         assert_eq!(asked.command("run", None), "consilience run d.csv --truth 'a b' -o results");

@@ -33,6 +33,8 @@ fn part(asked: Part) -> &'static str {
         Part::Correspondences => "correspondences",
         Part::Dendrogram => "a dendrogram",
         Part::Edges => "edges",
+        Part::Size => "--size of the command line",
+        Part::Ceiling => "--memory",
     }
 }
 
@@ -46,7 +48,7 @@ pub(crate) fn spelled(setting: Setting<'_>) -> String {
         Setting::Combine => "Clusterings (setting The table holds)",
         Setting::Memory => "the memory, which the command line has more of,",
         Setting::Weights => "--weights of the command line",
-        Setting::DecimalComma => "--decimal , on the command line",
+        Setting::DecimalComma => "a comma as Decimals",
         Setting::NoHeader => "--no-header on the command line",
         Setting::Impute => "--impute on the command line",
         Setting::Rows => "--rows on the command line",

@@ -83,7 +83,7 @@ impl Job<'_> {
             "drop": asked.no_clusterings(),
             "missing": options.missing,
             "noise": null,
-            "decimal": null,
+            "decimal": asked.decimal(),
             "no_header": false,
             "rows": false,
         }));
@@ -152,7 +152,7 @@ impl Job<'_> {
             "as_features": asked.kind == "features",
             "impute": null,
             "missing": options.missing,
-            "decimal": null,
+            "decimal": asked.decimal(),
             "no_header": false,
         }));
         self.finish(&answer, record, ids, "run")
@@ -293,5 +293,38 @@ mod tests {
         let refusal = all(&asked, &table()).unwrap_err().to_string();
         assert!(refusal.contains("klass") && refusal.contains("class"), "{refusal}");
         assert!(refusal.contains("Known classes"), "{refusal}");
+    }
+    #[test]
+    fn decimals_may_have_commas() {
+        let row = |i: usize| format!("p{i};{},{};{},5;-9\n", i % 2 * 10, i % 7, i % 2 * 20 + i % 5);
+        let text = "who;x;y;z\n".to_owned() + &(0..40).map(row).collect::<String>();
+        let asked = Asked { name: "t.csv".to_owned(), drop: "z".to_owned(), ..Asked::default() };
+        let refusal = all(&asked, &text).unwrap_err().to_string();
+        assert!(refusal.contains("a comma as Decimals"), "{refusal}");
+        let found = all(&Asked { decimal: ",".to_owned(), ..asked }, &text).unwrap();
+        let answer: Value = serde_json::from_str(&found["answer"]).unwrap();
+        assert_eq!((&answer["kind"], &answer["k"]), (&json!("features"), &json!(2)));
+        let command = answer["command"].as_str().unwrap();
+        assert!(command.contains(" --drop z --decimal , "), "{command}");
+        let record: Value = serde_json::from_str(&found["result.json"]).unwrap();
+        assert_eq!(record["command"]["decimal"], ",");
+    }
+
+    #[test]
+    fn missing_labels_may_be_called_anything() {
+        let text = table().replace("o3,0,", "o3,-1,").replace(",x\n", ",-1\n");
+        let told = |missing: &str| {
+            let missing = missing.to_owned();
+            let asked = Asked { name: "t.csv".to_owned(), missing, ..Asked::default() };
+            let found = all(&asked, &text).unwrap();
+            let members: Value = serde_json::from_str(&found["result.json"]).unwrap();
+            (found["labels.csv"].lines().next().unwrap().to_owned(), members["command"].clone())
+        };
+        // Among words, -1 is a word.
+        let (_, command) = told("");
+        assert_eq!(command["missing"], json!([]));
+        let (header, command) = told("-1");
+        assert_eq!(command["missing"], json!(["-1"]));
+        assert_eq!(header, "id,cluster,confidence,coverage");
     }
 }

@@ -1,12 +1,12 @@
 //! `consilience assign RESULT NEW...`: the clusters of new objects that the same clusterings label.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use consilience::Run;
 use consilience::ensemble::{HardMember, Labels, Member};
 use consilience::judge::{Assignment, Nearest, Partition, Unknown, is_whole};
 use consilience_io::{
-    Cells, ClusteringTable, Ids, InputError, Setting, Target, read_clusterings, write_table,
+    Cells, ClusteringTable, Ids, InputError, ReadOptions, Setting, Target, looked_at,
+    naming_column, read_clusterings, write_table,
 };
 use serde_json::json;
 
@@ -109,18 +109,23 @@ pub(super) fn run(args: &AssignArgs, common: &Common) -> anyhow::Result<()> {
 }
 
 /// Reads the new labels, by the identifiers of the result if nothing else is said and they have them,
-/// or else by a column that tells all rows apart.
+/// or else by a column that names the rows.
 fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<ClusteringTable> {
     let mut options = args.reading.options(None, None);
     options.may_be_empty = true;
-    let of_result = saved.record.data.id.clone();
-    let guessed = options.id.is_none() && of_result.is_some();
-    options.id = options.id.or(of_result);
-    let table = match read_clusterings(&args.files, &options, &session.run) {
-        Err(InputError::NoSuchColumn { option: Setting::Id, .. }) if guessed => {
-            options.id = None;
-            identified(read_clusterings(&args.files, &options, &session.run)?, saved, &session.run)
-        }
+    let told = options.id.is_some();
+    options.id = options.id.or_else(|| saved.record.data.id.clone());
+    let read = |options: &ReadOptions| read_clusterings(&args.files, options, &session.run);
+    let by_name = options.id.is_some().then(|| read(&options));
+    let table = match by_name {
+        Some(Err(InputError::NoSuchColumn { option: Setting::Id, .. })) if !told => None,
+        table => table,
+    };
+    let table = table.unwrap_or_else(|| {
+        options.id = naming(args, saved, &options, session);
+        read(&options)
+    });
+    let table = match table {
         Err(InputError::MeantRun { file, .. }) => return Err(features_given(&file, args)),
         Err(InputError::UnknownEnding { file }) if is_sparse(&file) => {
             return Err(features_given(&file, args));
@@ -131,32 +136,34 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
     Ok(table)
 }
 
-/// Takes the one column that is no clustering of the result and has a value of its own in every row for
-/// the identifiers, if there is one.
-fn identified(mut table: ClusteringTable, saved: &Saved, run: &Run) -> ClusteringTable {
-    let known = saved.ensemble.members();
-    let is_known = |member: &Member| known.iter().any(|known| known.name() == member.name());
-    // A few values may well differ.
-    let tells_apart = |member: &Member| {
-        matches!(member, Member::Hard(_))
-            && member.n_objects() > 3
-            && member.clusters().len() == member.n_objects()
-            && !is_known(member)
+/// The column that names the rows of all files, which is no clustering of the result, and says so.
+fn naming(
+    args: &AssignArgs,
+    saved: &Saved,
+    options: &ReadOptions,
+    session: &Session,
+) -> Option<String> {
+    let known = saved.ensemble.members().iter().map(|member| member.name().to_owned());
+    let drop = known.chain(options.drop.iter().cloned()).collect();
+    let options = ReadOptions { id: None, drop, ..options.clone() };
+    let naming = |path: &PathBuf| {
+        let table = looked_at(path, &options, &session.run).ok()?;
+        naming_column(&table, &options)
     };
-    let found: Vec<usize> =
-        (0..table.members.len()).filter(|&j| tells_apart(&table.members[j])).collect();
-    if let ([column], None) = (found.as_slice(), &table.ids)
-        && table.members.iter().any(is_known)
-    {
-        let member = table.members.remove(*column);
-        run.warn(&format!(
-            "`{}` has a value of its own in every row and is taken for the identifiers; --id says otherwise",
-            named(member.name())
-        ));
-        // Clusters are in the order of the rows where each row has its own.
-        table.ids = Some(member.clusters().iter().collect());
+    // What is no file cannot be read again.
+    if !args.files.iter().all(|path| path.is_file()) {
+        return None;
     }
-    table
+    let mut found = args.files.iter().map(naming);
+    let first = found.next()??;
+    if !found.all(|other| other.as_ref() == Some(&first)) {
+        return None;
+    }
+    session.run.warn(&format!(
+        "`{}` has a value of its own in every row and is taken for the identifiers; --id says otherwise",
+        named(&first)
+    ));
+    Some(first)
 }
 
 /// Whether a file is one of sparse features.

@@ -284,6 +284,38 @@ fn identifiers_of_another_name_are_kept() {
 }
 
 #[test]
+fn identifiers_of_new_objects_are_found_as_everywhere() {
+    let folder = tempdir().unwrap();
+    saved(folder.path(), &[]);
+    // Numbers name rows only where they are called so.
+    let numbers = |i: usize| format!("{},a0,b0,c0,d0", 100 + 7 * i);
+    for (name, taken) in [("sample_id", true), ("income", false)] {
+        fs::write(folder.path().join("new.csv"), table(&format!("{name},a,b,c,d"), 6, numbers))
+            .unwrap();
+        let said = shown(&run(folder.path(), &["assign", "out", "new.csv"]));
+        assert_eq!(said.contains("\n107,"), taken, "{said}");
+        assert_eq!(said.contains(&format!("`{name}` is no clustering")), !taken, "{said}");
+    }
+    // Several files are joined on it.
+    let halves = [("left.csv", "sample_id,a,b"), ("right.csv", "sample_id,c,d")];
+    for (i, (file, header)) in halves.into_iter().enumerate() {
+        let label = ["a0,b0", "c0,d0"][i];
+        let rows = |row: usize| {
+            let row = if i == 0 { row } else { 5 - row };
+            format!("{},{label}", 100 + 7 * row)
+        };
+        fs::write(folder.path().join(file), table(header, 6, rows)).unwrap();
+    }
+    let said = shown(&run(folder.path(), &["assign", "out", "left.csv", "right.csv"]));
+    assert!(said.contains("6 objects: 6 with a known tuple") && said.contains("\n107,"), "{said}");
+    // Also where the objects of the result have none.
+    let combine = ["combine", "labels.csv", "--drop", "name", "--k", "3", "--save", "bare"];
+    assert!(run(folder.path(), &combine).status.success());
+    let said = shown(&run(folder.path(), &["assign", "bare", "left.csv", "right.csv"]));
+    assert!(said.contains("\n107,"), "{said}");
+}
+
+#[test]
 fn added_members_keep_a_number_that_nobody_asked_for() {
     for (asked, phrase) in [(&["--k", "3"][..], true), (&[], false)] {
         let folder = tempdir().unwrap();

@@ -239,6 +239,21 @@ fn misspelt_columns_and_options_are_guessed() {
     }
 }
 
+#[test]
+fn a_refusal_of_memory_names_what_to_change() {
+    let folder = tempdir().unwrap();
+    let points = crate::table("x,y", 2000, |i| format!("{}.5,{}.25", i % 7, i % 11));
+    fs::write(folder.path().join("points.csv"), points).unwrap();
+    let many = ["--k", "3", "--base", "kmeans", "--size", "100000", "--memory", "100MB"];
+    let output = run(folder.path(), &[&["run", "points.csv", "-o", "out"], &many[..]].concat());
+    let said = shown(&output);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains("make fewer clusterings, or raise the ceiling (--size, --memory)"),
+        "{said}"
+    );
+}
+
 /// What the estimates leave out is counted where it is allocated.
 #[test]
 fn the_ceiling_of_memory_is_kept_while_reading() {

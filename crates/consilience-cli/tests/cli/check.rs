@@ -247,6 +247,30 @@ fn the_fault_itself_is_named_and_nothing_else() {
     }
 }
 
+/// Whole numbers look like labels; the column that does not is no mistake of the table.
+#[test]
+fn features_taken_for_clusterings_are_led_to_run() {
+    let folder = tempdir().unwrap();
+    let spends =
+        [|i: usize| format!("{}.25", 100 + 7 * i), |i: usize| format!("{}.5", 100 + i % 9)];
+    for spend in spends {
+        let customers = table("customer_id,age,visits,spend", 100, |i| {
+            format!("{},{},{},{}", 1000 + i, 20 + i % 40, i % 12, spend(i))
+        });
+        fs::write(folder.path().join("customers.csv"), customers).unwrap();
+        let said = shown(&run(folder.path(), &["check", "customers.csv"]));
+        assert!(
+            said.contains(
+                "if this is a table of features, `consilience run` takes it, and --as features checks it; \
+                 if not, leave it out with --drop 'spend'"
+            ),
+            "{said}"
+        );
+        let again = run(folder.path(), &["check", "customers.csv", "--as", "features"]);
+        assert!(again.status.success(), "{}", shown(&again));
+    }
+}
+
 #[test]
 fn findings_are_told_with_their_fix() {
     let folder = tempdir().unwrap();

@@ -258,6 +258,25 @@ fn identifiers_under_another_name_pair_the_rows() {
 }
 
 #[test]
+fn classes_of_strangers_are_refused_with_what_is_missing() {
+    let order = [0, 1, 2, 3, 4, 5];
+    let folder = folder_with("a.csv", &listed("id,cluster,confidence", order, ",1"));
+    let strangers = listed("code,kind", order, "").replace("\np", "\nplant ");
+    std::fs::write(folder.path().join("truth.csv"), strangers).unwrap();
+    let output = run(folder.path(), &["score", "a.csv", "--truth", "truth.csv"]);
+    let said = crate::shown(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains(
+            "truth.csv: no column has the identifiers of the objects, such as `p0`, and one column of known \
+             classes is expected, but it has 2; check that both files use the same identifiers; if their \
+             rows go in step, say which one by --truth 'truth.csv:COLUMN'"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_column_in_the_place_of_a_file_is_understood() {
     let folder = folder_with("labels.csv", TABLE);
     let output = run(folder.path(), &["score", "labels.csv:good", "--truth", "truth"]);

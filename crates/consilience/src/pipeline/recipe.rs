@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::{SCALINGS, Scaler, Scaling};
 use crate::ensemble::{Ensemble, Member};
-use crate::error::Result;
+use crate::error::{Asked, Result};
 use crate::generate::{Data, GeneratedMember, Generator, Seat, is_kept};
 use crate::judge::{NUMBER_ROWS, Number, Scatter};
 use crate::linalg::Matrix;
@@ -156,7 +156,7 @@ impl Recipe {
             data => data.bytes(),
         };
         let members = n as u64 * generator.size() as u64 * label;
-        run.ask_memory(
+        run.ask_memory_by(
             &format!("{} of {} objects", counted(generator.size(), "clustering"), count(n)),
             scaled + members + generator.cost(n, data.ncols()),
             if generator.is_soft() {
@@ -164,6 +164,7 @@ impl Recipe {
             } else {
                 "make fewer clusterings, or raise the ceiling"
             },
+            &[Asked::Size, Asked::Ceiling],
         )
     }
 

@@ -27,6 +27,11 @@ pub(super) fn clusterings(table: &RawTable, data: &[&RawColumn]) -> Vec<Finding>
 
 fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
     let drop = format!("leave it out with --drop '{}'", named(&column.name));
+    let meant_run = || {
+        format!(
+            "if this is a table of features, `consilience run` takes it, and --as features checks it; if not, {drop}"
+        )
+    };
     let labelled = table.rows - column.missing();
     if labelled == 0 {
         let problem = format!("column {} has no label at all", quoted(column));
@@ -41,7 +46,7 @@ fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
                 format!("give --id '{0}', or --drop '{0}'", named(&column.name)),
             )
         } else {
-            ("singletons", "every object is a cluster of its own, which says nothing", drop)
+            ("singletons", "every object is a cluster of its own, which says nothing", meant_run())
         };
         let problem =
             format!("in column {} no two objects share a label: {problem}", quoted(column));
@@ -63,7 +68,7 @@ fn clustering(table: &RawTable, column: &RawColumn) -> Option<Finding> {
             quoted(column),
             named(&column.values[0])
         );
-        return Some(Finding::new("measurements", table, problem, drop));
+        return Some(Finding::new("measurements", table, problem, meant_run()));
     }
     (2 * column.missing() > table.rows).then(|| {
         Finding::new(

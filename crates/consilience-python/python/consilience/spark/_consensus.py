@@ -44,6 +44,46 @@ _EXCEPTIONS = {"TypeError": TypeError, "ValueError": ValueError}
 
 
 @dataclass(frozen=True)
+class Fitted:
+    """What the clusters of new rows are told by."""
+
+    result: ConsensusResult
+    labels: tuple[str, ...]
+    missing: Missing
+    models: Models | None = None
+    features: Features | None = None
+
+    def predict_frame(
+        self, new: Any, id: str | Sequence[str] | None, cluster: str = "cluster"
+    ) -> DataFrame:
+        """The clusters of the rows of a Spark table, in a column called ``cluster``."""
+        df = check_frame(new)
+        carried = carried_columns(df, id)
+        check_new(df, carried, [cluster])
+        if self.models is not None and self.features is not None:
+            from consilience.spark._cluster import labelled
+
+            self.features.count(df)
+            names = _free_names(df, self.labels)
+            df = labelled(df, carried, self.features, self.models, names)
+        else:
+            names = list(self.labels)
+            check_labels(df, names)
+        places, columns = _positions([*carried, *names])
+        kernel = partial(
+            _workers.predict,
+            carried=places[: len(carried)],
+            labels=places[len(carried) :],
+            names=names,
+            missing=self.missing,
+            broadcast=shared(df, self.result),
+        )
+        schema = _schema(df, carried, [("cluster", T.IntegerType())])
+        given = numbered(df, [column(name) for name in columns])
+        return given.mapInArrow(kernel, schema).toDF(*carried, cluster)
+
+
+@dataclass(frozen=True)
 class SparkConsensus:
     """A consensus of the rows of a Spark table; unpacks into ``frame, result``.
 
@@ -99,38 +139,14 @@ class SparkConsensus:
             label is known.
         """
         if hasattr(new, "mapInArrow"):
-            return self._predict_frame(new, id)
+            return self._fitted.predict_frame(new, id)
         if self._models is None:
             return self.result.predict(new)
         return self.result.predict(self._models.predict(as_table(new), circumstances()))
 
-    def _predict_frame(
-        self, new: Any, id: str | Sequence[str] | None, cluster: str = "cluster"
-    ) -> DataFrame:
-        df = check_frame(new)
-        carried = carried_columns(df, id)
-        check_new(df, carried, [cluster])
-        if self._models is not None and self._features is not None:
-            from consilience.spark._cluster import labelled
-
-            self._features.count(df)
-            names = _free_names(df, self.labels)
-            df = labelled(df, carried, self._features, self._models, names)
-        else:
-            names = list(self.labels)
-            check_labels(df, names)
-        places, columns = _positions([*carried, *names])
-        kernel = partial(
-            _workers.predict,
-            carried=places[: len(carried)],
-            labels=places[len(carried) :],
-            names=names,
-            missing=self._missing,
-            broadcast=shared(df, self.result),
-        )
-        schema = _schema(df, carried, [("cluster", T.IntegerType())])
-        given = numbered(df, [column(name) for name in columns])
-        return given.mapInArrow(kernel, schema).toDF(*carried, cluster)
+    @property
+    def _fitted(self) -> Fitted:
+        return Fitted(self.result, self.labels, self._missing, self._models, self._features)
 
 
 def consensus(

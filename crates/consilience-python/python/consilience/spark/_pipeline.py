@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from pyspark import keyword_only
 from pyspark.ml import Estimator, Model
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasFeaturesCol, HasPredictionCol, HasSeed, HasWeightCol
+from pyspark.ml.util import (
+    DefaultParamsReadable,
+    DefaultParamsReader,
+    DefaultParamsWritable,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
 from pyspark.sql import DataFrame
 
-from consilience._result import ConsensusResult
+from consilience._archive import read_state, write_state
+from consilience._native import Models
+from consilience._result import ConsensusResult, load
 from consilience.spark._cluster import cluster
-from consilience.spark._consensus import SparkConsensus
-from consilience.spark._frames import check_frame, column
+from consilience.spark._consensus import Fitted
+from consilience.spark._frames import Features, check_frame, column
+
+#: The version of what :class:`ConsensusClusteringModel` is written as.
+_FORMAT = 1
 
 
-class ConsensusClustering(Estimator[Any], HasFeaturesCol, HasPredictionCol, HasWeightCol, HasSeed):
+def _numbers(value: Any) -> Any:
+    """A number or several as plain ones, which can be written as JSON: a range by its ends, a list as a tuple."""
+    if isinstance(value, range) and value.step == 1 and value:
+        return (value.start, value.stop - 1)
+    if isinstance(value, (list, tuple)):
+        return tuple(_numbers(entry) for entry in value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class ConsensusClustering(
+    Estimator[Any],
+    HasFeaturesCol,
+    HasPredictionCol,
+    HasWeightCol,
+    HasSeed,
+    DefaultParamsReadable[Any],
+    DefaultParamsWritable,
+):
     """Clusters the rows of a Spark table many times and combines the clusterings.
 
     An estimator of ``pyspark.ml``: ``fit`` gives a :class:`ConsensusClusteringModel`, whose ``transform``
@@ -52,7 +89,7 @@ class ConsensusClustering(Estimator[Any], HasFeaturesCol, HasPredictionCol, HasW
     #: What ``keyword_only`` leaves of a call.
     _input_kwargs: dict[str, Any]
 
-    k: Param[Any] = Param(Params._dummy(), "k", "the number of clusters", TypeConverters.identity)
+    k: Param[Any] = Param(Params._dummy(), "k", "the number of clusters", _numbers)
     method: Param[Any] = Param(Params._dummy(), "method", "the consensus method", TypeConverters.identity)
     nMembers: Param[int] = Param(
         Params._dummy(), "nMembers", "how many clusterings are made", TypeConverters.toInt
@@ -62,7 +99,7 @@ class ConsensusClustering(Estimator[Any], HasFeaturesCol, HasPredictionCol, HasW
         Params._dummy(), "scheme", "what makes clusterings differ", TypeConverters.identity
     )
     baseK: Param[Any] = Param(
-        Params._dummy(), "baseK", "the number of clusters of a clustering", TypeConverters.identity
+        Params._dummy(), "baseK", "the number of clusters of a clustering", _numbers
     )
     sample: Param[int] = Param(
         Params._dummy(), "sample", "how many rows a clusterer is fitted to", TypeConverters.toInt
@@ -108,12 +145,15 @@ class ConsensusClustering(Estimator[Any], HasFeaturesCol, HasPredictionCol, HasW
             n_clusters=self.getOrDefault(self.k),
             random_state=self.getSeed(),
         )
-        model = ConsensusClusteringModel(found)
+        model = ConsensusClusteringModel(found._fitted)
         return self._copyValues(model)
 
 
-class ConsensusClusteringModel(Model, HasFeaturesCol, HasPredictionCol):
+class ConsensusClusteringModel(Model, HasFeaturesCol, HasPredictionCol, MLReadable[Any], MLWritable):
     """What :class:`ConsensusClustering` fitted.
+
+    ``save`` writes it to a folder that Spark can reach, alone or within a pipeline, and ``load`` reads it: arrays
+    and text in Parquet, nothing that is executed.
 
     Attributes
     ----------
@@ -121,16 +161,82 @@ class ConsensusClusteringModel(Model, HasFeaturesCol, HasPredictionCol):
         The consensus of the distinct label tuples, on the driver.
     """
 
-    def __init__(self, found: SparkConsensus) -> None:
+    def __init__(self, fitted: Fitted) -> None:
         super().__init__()
-        self._found = found
+        self._fitted = fitted
 
     @property
     def result(self) -> ConsensusResult:
-        return self._found.result
+        return self._fitted.result
+
+    def write(self) -> MLWriter:
+        return _Writer(self)
+
+    @classmethod
+    def read(cls) -> MLReader[Any]:
+        return _Reader()
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
-        features = self._found._features
+        features = self._fitted.features
         assert features is not None, "it was fitted to features"
-        found = replace(self._found, _features=replace(features, names=(self.getFeaturesCol(),)))
-        return found._predict_frame(dataset, None, self.getPredictionCol())
+        fitted = replace(self._fitted, features=replace(features, names=(self.getFeaturesCol(),)))
+        return fitted.predict_frame(dataset, None, self.getPredictionCol())
+
+
+class _Writer(MLWriter):
+    """Writes a model: its parameters as Spark does, the consensus and the clusterers as arrays."""
+
+    def __init__(self, model: ConsensusClusteringModel) -> None:
+        super().__init__()
+        self._model = model
+
+    def saveImpl(self, path: str) -> None:
+        fitted, spark = self._model._fitted, self.sparkSession
+        features, models = fitted.features, fitted.models
+        assert features is not None and models is not None, "it was fitted to features"
+        told = {
+            "format": _FORMAT,
+            "labels": list(fitted.labels),
+            "missing": fitted.missing,
+            "features": [list(features.names), list(features.widths)],
+        }
+        DefaultParamsWriter.saveMetadata(self._model, path, spark, {"consilience": told})
+        state = BytesIO()
+        write_state(state, models.__reduce__()[1])
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "result.npz")
+            fitted.result.save(file)
+            row = (bytearray(file.read_bytes()), bytearray(state.getvalue()))
+        data = spark.createDataFrame([row], "result binary, models binary")
+        data.coalesce(1).write.parquet(posixpath.join(path, "data"))
+
+
+class _Reader(MLReader[Any]):
+    """Reads what :class:`_Writer` wrote."""
+
+    def load(self, path: str) -> ConsensusClusteringModel:
+        spark = self.sparkSession
+        metadata = DefaultParamsReader.loadMetadata(path, spark)
+        told = metadata.get("consilience")
+        if told is None:
+            raise ValueError(f"{path} holds a {metadata['class']}, and no ConsensusClusteringModel")
+        if told["format"] != _FORMAT:
+            raise ValueError(f"{path}: its format is {told['format']}, this version reads {_FORMAT}")
+        row = spark.read.parquet(posixpath.join(path, "data")).collect()[0]
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "result.npz")
+            file.write_bytes(row["result"])
+            result = load(file)
+        names, widths = told["features"]
+        model = ConsensusClusteringModel(
+            Fitted(
+                result,
+                tuple(told["labels"]),
+                told["missing"],
+                Models._from_state(*read_state(BytesIO(row["models"]))),
+                Features(tuple(names), tuple(widths)),
+            )
+        )
+        model._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(model, metadata)
+        return model
