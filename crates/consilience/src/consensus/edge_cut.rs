@@ -7,7 +7,7 @@
 //! 1. edges with $s_e < t$ are cut;
 //! 2. the graph that is left, weighted ($s_e$ times the weight of the edge), is parted by the map equation, from single vertices on;
 //! 3. from there vertices and parts move so that the graph itself, all edges as they were given, can be told in the fewest nats by its communities
-//!    (the planted partition with degrees). `search=map-equation` leaves this out; with `search=none` what the cut leaves connected is the answer;
+//!    (the planted partition with degrees), if it then takes fewer than without communities. `search=map-equation` leaves this out; with `search=none` what the cut leaves connected is the answer;
 //! 4. clusters that the graph does not hold together are taken apart, and parts smaller than `smallest` join the part that they are linked with most:
 //!    every cluster is connected.
 //!
@@ -25,7 +25,7 @@
 //! Erdős–Rényi, regular and scale-free random graphs it is low, the more so the more vertices $n$ the core has and the larger their degrees (of
 //! harmonic mean $d$). If
 //!
-//! $$ \kappa < 0.15 + 2 / d^2 + 2.5 / \sqrt{n}, $$
+//! $$ \kappa < \min(0.8,\; 0.15 + 2 / d^2 + 2.5 / \sqrt{n}), $$
 //!
 //! the communities must prove themselves: told by those of step 3, the graph must take fewer nats than a random graph with its degrees, who
 //! is where included to the full. If it does not, there are no communities: the answer are the connected components of the graph, and that is said.
@@ -280,8 +280,12 @@ fn searched(
             false => edges.weight(edge) / mean,
         };
         let graph = graph(&weight)?;
-        found = told_shorter(&graph, found, price, run)?;
-        fewer = saved(&graph, &found);
+        let told = told_shorter(&graph, found.clone(), price, run)?;
+        fewer = saved(&graph, &told);
+        // What tells nothing of communities has no say in which they are: the members know more of a small network.
+        if fewer > 0.0 {
+            found = told;
+        }
     }
     // The others have numbers of their own, as their places are.
     let labels = place.into_iter().map(|at| found.get(at as usize).copied().unwrap_or(at));

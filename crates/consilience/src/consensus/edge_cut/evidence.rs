@@ -4,6 +4,9 @@ use super::ROUNDING;
 use crate::ensemble::{Linked, Profiles};
 use crate::graph::Edges;
 
+/// Who agrees as much as this is believed in networks of any size.
+const ALIKE: f64 = 0.8;
+
 /// What the members' agreement says of communities.
 pub(super) struct Evidence {
     /// Fleiss' kappa on the edges of the 2-core, if there is something to compare.
@@ -78,7 +81,7 @@ fn line(edges: &Edges, core: &[bool]) -> f64 {
         return 1.0;
     }
     let inverse_degree = inverse / n;
-    0.15 + 2.0 * inverse_degree * inverse_degree + 2.5 / n.sqrt()
+    (0.15 + 2.0 * inverse_degree * inverse_degree + 2.5 / n.sqrt()).min(ALIKE)
 }
 
 #[cfg(test)]

@@ -149,6 +149,17 @@ fn members_of_other_objects_do_not_disagree() {
     assert_eq!(communities(&small), Some(Value::Text("none".to_owned())));
 }
 
+/// A description length has nothing to say of six vertices; members that agree have.
+#[test]
+fn in_a_small_network_members_that_agree_are_believed() {
+    let pairs = (0..6).map(|i| [i, (i + 1) % 6]).collect();
+    let halves: Vec<Option<i64>> = (0..6).map(|i| Some(i / 3)).collect();
+    let mut astray = halves.clone();
+    astray[0] = Some(2);
+    let ring = Small { n: 6, pairs, members: vec![halves.clone(), halves.clone(), halves, astray] };
+    assert_eq!(ring.labels(&EdgeCut::new(), None), [0, 0, 0, 1, 1, 1]);
+}
+
 /// Stars in a tree grown by preferential attachment are the same to every member.
 #[test]
 fn a_tree_has_no_communities_whoever_agrees_on_it() {
