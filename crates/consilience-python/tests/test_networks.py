@@ -109,8 +109,8 @@ def test_parameters_are_checked_and_used() -> None:
 def test_communities_that_all_members_call_one_are_two_in_the_verdict() -> None:
     """Equal tuples, parted by the network: the verdict speaks of the objects, not of their tuples."""
     labels = np.zeros((12, 4), dtype=int)
-    ring = [(i, (i + 1) % 6) for i in range(6)]
-    edges = ring + [(a + 6, b + 6) for a, b in ring] + [(0, 3), (6, 9)]
+    clique = [(a, b) for a in range(6) for b in range(a)]
+    edges = clique + [(a + 6, b + 6) for a, b in clique] + [(0, 6), (3, 9)]
     result = co.consensus(labels, edges=edges)
     assert result.labels_.tolist() == [0] * 6 + [1] * 6
     assert "2 clusters" in " ".join(result.verdict_)

@@ -166,7 +166,7 @@ def test_names_are_no_formulas() -> None:
 TREE = {
     "nodes": {
         "level": np.array([0, 1, 1, 2, 2, 2]), "cluster": np.array([0, 0, 1, 0, 1, 2]),
-        "size": np.array([10.0, 6, 4, 5, 4, 1]), "stability": np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5]),
+        "size": np.array([10.0, 6, 4, 5, 4, 1]), "recovery": np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5]),
     },
     "edges": {
         "level": np.array([0, 0, 1, 1, 1]), "cluster": np.array([0, 0, 0, 1, 0]), "next": np.array([0, 1, 0, 1, 2]),
@@ -186,9 +186,9 @@ def test_the_tree_of_resolutions() -> None:
         assert (np.diff(x) > 0.2).all()
     assert sorted(line.get_gid() for line in ax.lines) == ["0:0-0", "0:0-1", "1:0-0", "1:0-2", "1:1-1"]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["0.2", "0.5", "1.0"]
-    by = co.pl.tree({"nodes": TREE["nodes"], "edges": TREE["edges"]}, by="stability")
+    by = co.pl.tree({"nodes": TREE["nodes"], "edges": TREE["edges"]}, by="recovery")
     discs = next(part for part in by.collections if isinstance(part, PathCollection))
-    np.testing.assert_allclose(np.asarray(discs.get_array()), TREE["nodes"]["stability"])
+    np.testing.assert_allclose(np.asarray(discs.get_array()), TREE["nodes"]["recovery"])
     with pytest.raises(ValueError, match="by must be"):
         co.pl.tree(TREE["nodes"], TREE["edges"], by="nothing")
 

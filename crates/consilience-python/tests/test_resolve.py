@@ -41,6 +41,10 @@ def test_levels_labels_and_tree() -> None:
     assert edges["count"][first].tolist() == [60, 30, 30]
     assert (edges["in_proportion"][first] == 1).all()
     assert len({len(column) for column in edges.values()}) == 1
+    # The members find every cluster of the stable level too, and none of the noise.
+    assert (nodes["recovery"][nodes["level"] == 1] == 1).all()
+    assert (nodes["recovery"][nodes["level"] == 2] < 0.6).all()
+    assert "stability" not in nodes
     assert "0.5" in repr(result)
 
 

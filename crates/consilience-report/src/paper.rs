@@ -65,6 +65,7 @@ fn options(command: &GivenOptions, all: &mut Vec<String>) {
         "method",
         "k",
         "add",
+        "edges",
         "init",
         "align_to",
         "weights",
@@ -199,8 +200,11 @@ pub fn paragraph(record: &Record, safe: (usize, usize)) -> String {
             made.scheme,
         ) + &left_out(made)
     } else {
+        let linked = record.command.text("edges");
+        let linked =
+            linked.map_or_else(String::new, |file| format!(", linked by the edges in {file},"));
         format!(
-            "{} of {} were combined. ",
+            "{} of {}{linked} were combined. ",
             counted(consensus.clusterings, "clustering"),
             counted(consensus.n, "object")
         )
@@ -282,16 +286,17 @@ mod tests {
                 { "file": "my data.csv" },
                 { "file": "start.csv", "as": "init" },
                 { "file": "old/labels.csv", "as": "align_to" },
+                { "file": "g.tsv", "as": "edges" },
             ],
             "command": {
                 "name": "run", "method": "scec", "k": 3, "set": { "alpha": "0.5" },
-                "init": "start.csv", "align_to": "old/labels.csv", "size": 20, "scheme": "random-k", "base": "kmeans",
+                "edges": "g.tsv", "init": "start.csv", "align_to": "old/labels.csv", "size": 20, "scheme": "random-k", "base": "kmeans",
                 "base_k": { "between": [2, 8] }, "scale": "none", "id": "it's", "drop": ["note"], "soft": true,
             },
         }));
         assert_eq!(
             command_line(&record),
-            r"consilience run 'my data.csv' --method scec --k 3 --init start.csv --align-to old/labels.csv --size 20 --scheme random-k --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
+            r"consilience run 'my data.csv' --method scec --k 3 --edges g.tsv --init start.csv --align-to old/labels.csv --size 20 --scheme random-k --base-k 2..8 --scale none --id 'it'\''s' --soft --set alpha=0.5 --drop note --seed 7 -o results"
         );
         let demo = parsed(json!({ "seed": 0, "command": { "name": "demo", "data": "iris" } }));
         assert_eq!(command_line(&demo), "consilience demo iris");

@@ -80,7 +80,7 @@ pub(crate) struct CombineArgs {
     ///
     /// Ends are identifiers where --id names a column of them, otherwise row numbers from 0. The method is then edge-cut, unless
     /// another is named that works on networks: communities that the clusterings agree on, each of them connected. If there
-    /// are none, as in a random graph, that is said.
+    /// are none, as in a random graph, that is said. A saved result does not hold the network: give it again with --add.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONSENSUS)]
     pub edges: Option<PathBuf>,
 

@@ -45,10 +45,15 @@ impl Base {
         self.record.data.id.clone()
     }
 
-    /// The options of the consensus with those of the result where the user said nothing.
-    pub(super) fn completed(&self, args: &ConsensusArgs) -> ConsensusArgs {
+    /// The options of the consensus with those of the result where the user said nothing; with the `edges` of a
+    /// network those of a method that can use them.
+    pub(super) fn completed(&self, args: &ConsensusArgs, edges: bool) -> ConsensusArgs {
         let Record { command, consensus, .. } = &self.record;
         let mut all = args.clone();
+        let works_on_edges = method(&consensus.method).is_ok_and(|info| info.edges);
+        if edges && all.method.is_none() && !works_on_edges {
+            return all;
+        }
         if all.method.is_none() {
             // The method that was taken, also where it was chosen for the user.
             all.method = Some(consensus.method.clone());

@@ -37,7 +37,7 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
     let folder = folder.map(Taken::new).transpose()?;
     let base = args.add.as_deref().map(Base::read).transpose()?;
     let consensus = match &base {
-        Some(base) => base.completed(&args.consensus),
+        Some(base) => base.completed(&args.consensus, args.edges.is_some()),
         None => args.consensus.clone(),
     };
     let wanted = Offers {
@@ -47,7 +47,6 @@ pub(super) fn run(args: &CombineArgs, common: &Common) -> anyhow::Result<()> {
         ..Offers::default()
     };
     let request = asked::request(&consensus, wanted, args.edges.is_some())?;
-    refuse_beside_edges(args)?;
     let follows = base.is_some() || consensus.align_to.is_some();
     let session = Session::new(common);
     let mut options = args.reading.options(None, args.weights.as_deref());
@@ -201,6 +200,9 @@ fn describe(
         inputs.push(described_as(path, "weights")?);
         weights = Some(file_name(path));
     }
+    if let Some(path) = &args.edges {
+        inputs.push(described_as(path, "edges")?);
+    }
     record.inputs = inputs;
     record.command = given(json!({
         "name": "combine",
@@ -220,6 +222,9 @@ fn describe(
         "no_header": args.reading.no_header,
         "rows": rows,
     }));
+    if let Some(path) = &args.edges {
+        record.command.0.insert("edges".to_owned(), json!(file_name(path)));
+    }
     Ok(())
 }
 
@@ -235,21 +240,6 @@ fn made_page(
     let subject =
         Subject { partition: &partition, clusters: &answer.clusters, names: ids.map(names) };
     Ok(subject.page(judgement, record, &session.run)?)
-}
-
-/// Refuses what cannot be had of a network.
-fn refuse_beside_edges(args: &CombineArgs) -> anyhow::Result<()> {
-    if args.edges.is_none() {
-        return Ok(());
-    }
-    let beside = [("--save", args.outputs.save.is_some()), ("--add", args.add.is_some())];
-    match beside.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(usage(format!(
-            "{option} does not go with --edges: a saved result holds clusterings, not networks; write the \
-             communities by -o and the edges by --edge-weights"
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// Refuses to write a table where the next reading of the same folder would take it for rows.

@@ -198,8 +198,8 @@ fn write(
         ("level", Cells::Text(nodes.iter().map(|n| level(n.level)).collect::<Vec<_>>().into())),
         ("cluster", node(|n| f64::from(n.cluster))),
         ("size", node(|n| n.size)),
-        ("stability", node(|n| n.stability)),
-        ("confidence", node(|n| n.confidence)),
+        ("recovery", node(|n| n.recovery)),
+        ("confidence", node(|n| n.confidence.unwrap_or(f64::NAN))),
     ];
     let of_edges = [
         ("level", Cells::Text(edges.iter().map(|e| level(e.level)).collect::<Vec<_>>().into())),

@@ -62,8 +62,6 @@ fn what_does_not_go_together_is_refused() {
     assert!(code == Some(2) && said.contains("--edges"), "{code:?} {said}");
     let (code, said) = told(&["--method", "voting", "--edges", "g.tsv"]);
     assert!(code == Some(2) && said.contains("edge-cut"), "{said}");
-    let (code, said) = told(&["--edges", "g.tsv", "--save", "dir"]);
-    assert!(code == Some(2) && said.contains("--save"), "{said}");
     let (code, said) = told(&["--edges", "g.tsv", "--k", "3"]);
     assert!(code == Some(2) && said.contains("leave --k out"), "{said}");
     let (code, said) = told(&["--edges", "g.tsv", "--set", "threshold=2"]);
@@ -74,4 +72,70 @@ fn what_does_not_go_together_is_refused() {
     let (code, said) = told(&["--edges", "bad.tsv"]);
     assert!(code == Some(3) && said.contains("no object `q9`"), "{said}");
     assert!(!folder.path().join("w.csv").exists());
+}
+
+#[test]
+fn communities_are_saved_read_back_and_made_again() {
+    let folder = network();
+    let at = folder.path();
+    let text = |file: &str| fs::read_to_string(at.join(file)).unwrap();
+    let combine = ["combine", "runs.csv", "--id", "node", "--edges", "g.tsv"];
+    let saved = run(at, &[&combine[..], &["--save", "results", "-o", "out.csv"]].concat());
+    assert!(saved.status.success(), "{}", shown(&saved));
+    assert_eq!(text("results/labels.csv"), text("out.csv"));
+    let record: Value = serde_json::from_str(&text("results/result.json")).unwrap();
+    assert_eq!(record["command"]["edges"], "g.tsv", "{record}");
+    let of_edges = |input: &&Value| input["as"] == "edges";
+    let inputs = record["inputs"].as_array().unwrap();
+    assert_eq!(inputs.iter().find(of_edges).unwrap()["file"], "g.tsv");
+    // The result is one like any other: a page, a figure, an explanation, new objects.
+    let page = text("results/report.html");
+    assert!(page.contains("--edges g.tsv"), "the command can be typed again");
+    let explained = run(at, &["explain", "results", "p3"]);
+    assert!(explained.status.success(), "{}", shown(&explained));
+    let drawn = run(at, &["figure", "results", "matrix", "-o", "m.svg"]);
+    assert!(drawn.status.success(), "{}", shown(&drawn));
+    fs::write(at.join("new.csv"), "node,a,b,c,d,e\nq1,0,0,0,0,0\n").unwrap();
+    let assigned = run(at, &["assign", "results", "new.csv", "-o", "assigned.csv"]);
+    assert!(assigned.status.success(), "{}", shown(&assigned));
+    let replayed = run(at, &["replay", "results"]);
+    assert!(replayed.status.success(), "{}", shown(&replayed));
+    // Without its network it cannot be made again.
+    fs::rename(at.join("g.tsv"), at.join("other.tsv")).unwrap();
+    let replayed = shown(&run(at, &["replay", "results"]));
+    assert!(replayed.contains("`g.tsv` is not here"), "{replayed}");
+}
+
+#[test]
+fn clusterings_are_added_to_saved_communities() {
+    let folder = network();
+    let at = folder.path();
+    let combine = ["combine", "runs.csv", "--id", "node"];
+    assert!(
+        run(at, &[&combine[..], &["--edges", "g.tsv", "--save", "one"]].concat()).status.success()
+    );
+    fs::write(
+        at.join("more.csv"),
+        table("node,f,g", 36, |i| format!("p{i},{},{}", i / 12, (i + 1) / 13)),
+    )
+    .unwrap();
+    let add =
+        |more: &[&str]| run(at, &[&["combine", "more.csv", "--json", "--add"], more].concat());
+    let without = add(&["one", "--save", "two"]);
+    assert_eq!(without.status.code(), Some(2), "{}", shown(&without));
+    assert!(shown(&without).contains("--edges"), "{}", shown(&without));
+    let with = add(&["one", "--edges", "g.tsv", "--save", "two"]);
+    assert!(with.status.success(), "{}", shown(&with));
+    let told: Value = serde_json::from_slice(&with.stdout).unwrap();
+    assert_eq!((&told["method"], &told["clusterings"]), (&"edge-cut".into(), &7.into()), "{told}");
+    // To clusterings that were combined without a network, one may be given later.
+    assert!(
+        run(at, &[&combine[..], &["--method", "lwea", "--k", "2", "--save", "plain"]].concat())
+            .status
+            .success()
+    );
+    let later = add(&["plain", "--edges", "g.tsv", "--save", "three"]);
+    assert!(later.status.success(), "{}", shown(&later));
+    let told: Value = serde_json::from_slice(&later.stdout).unwrap();
+    assert_eq!((&told["method"], &told["k"]), (&"edge-cut".into(), &3.into()), "{told}");
 }

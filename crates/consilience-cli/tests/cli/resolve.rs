@@ -60,7 +60,7 @@ fn everything_is_in_the_folder() {
     assert!(levels.starts_with("level,members,clusters,clusters_median,"), "{levels}");
     assert_eq!(levels.lines().count(), 4);
     assert!(
-        read("tree-nodes.csv").starts_with("level,cluster,size,stability,confidence\n0.1,0,30,1,")
+        read("tree-nodes.csv").starts_with("level,cluster,size,recovery,confidence\n0.1,0,30,1,")
     );
     let edges = read("tree-edges.csv");
     assert!(

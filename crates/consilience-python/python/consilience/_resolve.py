@@ -135,11 +135,14 @@ class Resolution:
     labels_ : array of int64
         The cluster of every object at that level; -1 if it has none, and everywhere if no level is stable.
     confidence_ : array of float64
-        How sure the label of every object is.
+        How sure the label of every object is, told by the clusterings of all stable levels: an object that leaves its cluster at
+        another level is less sure.
     coverage_ : array of float64
         The share of the level's clusterings that label every object.
     tree : dict of dicts of arrays
-        How clusters come apart: ``nodes`` (``level``, the place in ``levels``; ``cluster``, ``size``, ``stability``, ``confidence``) and
+        How clusters come apart: ``nodes`` (``level``, the place in ``levels``; ``cluster``, ``size``, ``recovery``, how well the members of
+        its level find it too (mean element-centric similarity of its objects with them), ``confidence``, NaN at levels
+        without a consensus) and
         ``edges`` (``level``, ``cluster``; ``next``, a cluster of the next level; ``count``, ``in_proportion``, the share of the lower cluster, and
         ``out_proportion``, that of the upper).
     verdict : str
@@ -164,7 +167,7 @@ class Resolution:
                 for name in names
             }
             for part, names in (
-                ("nodes", ("level", "cluster", "size", "stability", "confidence")),
+                ("nodes", ("level", "cluster", "size", "recovery", "confidence")),
                 ("edges", ("level", "cluster", "next", "count", "in_proportion", "out_proportion")),
             )
         }

@@ -21,7 +21,8 @@
 #'   `beyond_chance`, each with the ends of a 95 per cent interval, `chance`, `next` and `recommended`);
 #'   `recommended`, the first choice first; `level`, the one taken; `clusters`, `confidence` and `coverage` of
 #'   the objects at that level; `labels`, a data frame with the clusters at all levels, where a cluster keeps
-#'   its number from level to level; `nodes` and `edges` of the tree of clusters; and the `verdict` in words.
+#'   its number from level to level; `nodes` (with `recovery`: how well the clusterings of its level find that
+#'   cluster too) and `edges` of the tree of clusters; and the `verdict` in words.
 #'   `predict()` gives the clusters at the level taken, or at another; `plot()` draws stability by level.
 #' @examples
 #' coarse <- c(1, 1, 1, 1, 2, 2, 2, 2)
@@ -109,8 +110,8 @@ new_resolution <- function(told, objects) {
   labels <- as.data.frame(labels, optional = TRUE)
   named <- function(values) if (is.null(objects) || is.null(values)) values else setNames(values, objects)
   at <- told$chosen
-  of_tree <- function(rows) {
-    frame <- frame_of(rows)
+  of_tree <- function(rows, columns) {
+    frame <- frame_of(rows, columns)
     # R counts levels and clusters from 1.
     for (name in intersect(c("level", "cluster", "next"), names(frame))) frame[[name]] <- frame[[name]] + 1
     frame
@@ -124,8 +125,10 @@ new_resolution <- function(told, objects) {
       confidence = if (!is.null(at)) named(told$confidence[[at]]),
       coverage = if (!is.null(at)) named(told$coverage[[at]]),
       labels = labels,
-      nodes = of_tree(record$tree$nodes),
-      edges = of_tree(record$tree$edges),
+      nodes = of_tree(record$tree$nodes, c("level", "cluster", "size", "recovery", "confidence")),
+      edges = of_tree(
+        record$tree$edges, c("level", "cluster", "next", "count", "in_proportion", "out_proportion")
+      ),
       verdict = record$verdict,
       objects = objects
     ),

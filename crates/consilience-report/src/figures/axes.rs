@@ -38,7 +38,7 @@ pub(super) fn axes(
         picture.text([x + w / 2.0, y + h + 23.0], WORD.fit(below, w + 40.0), WORD.middle());
     }
     if !above.is_empty() {
-        picture.text([x - 26.0, y - 9.0], WORD.bold().fit(above, w + 34.0), WORD.bold());
+        picture.text([x - 26.0, y - 12.0], WORD.bold().fit(above, w + 34.0), WORD.bold());
     }
 }
 

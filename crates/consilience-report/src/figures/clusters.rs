@@ -77,9 +77,19 @@ fn shape(kind: u32, [x, y]: [f64; 2], s: f64) -> Vec<super::picture::Segment> {
 
 pub(super) fn scatter(report: &Report, s: &Scatter, width: f64) -> Body {
     let mut picture = Picture::default();
-    let (left, top) = (18.0, 2.0);
-    let w = width - left - 4.0;
-    let h = (w * (f64::from(s.aspect) / 1000.0).clamp(0.62, 1.0)).min(420.0);
+    let top = 2.0;
+    let tall = |left: f64| {
+        let w = width - left - 4.0;
+        (w, (w * (f64::from(s.aspect) / 1000.0).clamp(0.62, 1.0)).min(420.0))
+    };
+    // What the axis upwards is does not always fit into one line.
+    let split = s.axes[1].rfind(", ").filter(|_| WORD.width(&s.axes[1]) > tall(18.0).1);
+    let upwards: Vec<&str> = match split {
+        Some(at) => vec![&s.axes[1][..=at], &s.axes[1][at + 2..]],
+        None => vec![&s.axes[1]],
+    };
+    let left = 18.0 + 11.0 * (upwards.len() - 1) as f64;
+    let (w, h) = tall(left);
     picture.frame([left, top, w, h], thin(LINE));
     let radius = match s.places.len() {
         0..=300 => 2.8,
@@ -103,7 +113,10 @@ pub(super) fn scatter(report: &Report, s: &Scatter, width: f64) -> Body {
         });
     }
     picture.text([left + w / 2.0, top + h + 13.0], WORD.fit(&s.axes[0], w), WORD.middle());
-    picture.upright([left - 7.0, top + h / 2.0], WORD.fit(&s.axes[1], h), WORD.middle());
+    for (line, text) in upwards.iter().rev().enumerate() {
+        let x = left - 7.0 - 11.0 * line as f64;
+        picture.upright([x, top + h / 2.0], WORD.fit(text, h), WORD.middle());
+    }
     let shown = if s.clusters.len() < report.n {
         format!("{} of {} objects", count(s.clusters.len()), count(report.n))
     } else {

@@ -10,7 +10,7 @@ use super::{Body, Colour, Figure, Frame, MARGIN};
 
 const ROW: f64 = 66.0;
 /// Where the nodes begin: levels are told to their left.
-const LEFT: f64 = 128.0;
+const LEFT: f64 = 158.0;
 const LARGEST: f64 = 22.0;
 const SMALLEST: f64 = 2.5;
 /// What a node takes from left to right.
@@ -75,7 +75,7 @@ pub fn resolution(record: &ResolutionRecord, frame: &Frame) -> Figure {
     let caption = format!(
         "{} Rows are levels from coarse to fine ({}). The area of a circle is the size of a cluster, its colour and \
          number are the cluster's id, which it keeps from level to level. A line is as dark as the share of the lower \
-         cluster that comes along it; shares below 2 % are not drawn. Stability: how far clusterings of different seeds \
+         cluster that comes along it; shares below 2 % are not drawn. Beyond chance: how far clusterings of different seeds \
          are on the way from chance (0) to full agreement (1), with a 95 % interval.",
         sentence(&record.verdict),
         counted(record.n, "object")
@@ -112,7 +112,7 @@ fn row(picture: &mut Picture, level: &LevelRecord, at: usize, width: f64, chosen
     picture.text([4.0, middle], TICK.fit(&clusters, inner), TICK);
     let agreed = match level.beyond_chance {
         Some(Interval { value, low, high }) => {
-            format!("stability {value:.2} ({low:.2} to {high:.2})")
+            format!("beyond chance {value:.2} ({low:.2} to {high:.2})")
         }
         None => "one clustering".to_owned(),
     };

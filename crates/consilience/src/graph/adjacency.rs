@@ -55,6 +55,11 @@ impl Adjacency {
         self.ends[own.clone()].iter().copied().zip(self.weights[own].iter().map(|&w| f64::from(w)))
     }
 
+    /// What a vertex is linked to itself with, counted once.
+    pub(crate) fn loop_of(&self, vertex: usize) -> f64 {
+        self.loops[vertex]
+    }
+
     /// The weight of all edges of a vertex, twice that of the one to itself.
     pub(crate) fn strength(&self, vertex: usize) -> f64 {
         2.0 * self.loops[vertex] + self.neighbours(vertex).map(|(_, w)| w).sum::<f64>()

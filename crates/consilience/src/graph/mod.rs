@@ -9,6 +9,7 @@ pub(crate) mod louvain;
 pub(crate) mod map_equation;
 pub(crate) mod partition;
 mod pin_counts;
+pub(crate) mod planted;
 mod union_find;
 
 pub(crate) use adjacency::Adjacency;

@@ -51,25 +51,36 @@ impl Confidence {
         let mut sizes = vec![0.0; k];
         let assigned = labels.iter().zip(profiles.weights()).filter(|(j, _)| **j != NO_CLUSTER);
         assigned.for_each(|(&j, w)| sizes[j as usize] += w);
+        Confidence::of_sizes(&sizes)
+    }
+
+    /// For a consensus with clusters of these weights.
+    pub(crate) fn of_sizes(sizes: &[f64]) -> Self {
+        let k = sizes.len();
         let (all, many) = (sizes.iter().sum::<f64>(), k.max(LEAST) as f64);
         let [constant, .., size, chance] = FITTED;
         let shared = |own: f64| {
             let excess = math::ln(k as f64 * own / all).max(0.0);
             constant + size * excess + chance / many
         };
-        Confidence { of_clusters: sizes.into_iter().map(shared).collect() }
+        Confidence { of_clusters: sizes.iter().map(|&own| shared(own)).collect() }
     }
 
     /// How sure it is that an object is with its like; 0 without a cluster.
     pub fn of(&self, choice: &Placement) -> f64 {
-        let Some(shared) = self.of_clusters.get(choice.cluster as usize) else { return 0.0 };
-        let heard = choice.votes / (choice.votes + SILENT);
+        self.told(choice.cluster, choice.margin(), choice.together, choice.votes)
+    }
+
+    /// The same of an object of `cluster` with such a margin and togetherness, after so many votes.
+    pub(crate) fn told(&self, cluster: u32, margin: f64, together: f64, votes: f64) -> f64 {
+        let Some(shared) = self.of_clusters.get(cluster as usize) else { return 0.0 };
+        let heard = votes / (votes + SILENT);
         // Nobody can vote against the only cluster there is.
-        let ahead = if self.of_clusters.len() < LEAST { 0.0 } else { choice.margin() };
-        let [_, together, margin, ..] = FITTED;
+        let ahead = if self.of_clusters.len() < LEAST { 0.0 } else { margin };
+        let [_, of_together, of_margin, ..] = FITTED;
         let odds = shared
-            + together * log_odds(heard * choice.together)
-            + margin * log_odds(0.5 + 0.5 * heard * ahead);
+            + of_together * log_odds(heard * together)
+            + of_margin * log_odds(0.5 + 0.5 * heard * ahead);
         1.0 / (1.0 + math::exp(-odds))
     }
 

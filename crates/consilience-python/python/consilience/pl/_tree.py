@@ -37,7 +37,7 @@ def tree(
     levels : sequence, optional
         What the levels are called.
     by : str, default "cluster"
-        What colours discs: "cluster", or a column of shares such as "stability" or "confidence".
+        What colours discs: "cluster", or a column of shares such as "recovery" or "confidence".
     least : float, default 0.05
         Lines of a smaller in-proportion are left out.
     ax : Axes, optional

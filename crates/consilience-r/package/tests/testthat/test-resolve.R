@@ -34,7 +34,7 @@ test_that("the stable level is recommended, however levels are given", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_silent(plot(found))
-  expect_true(all(c("level", "cluster", "size") %in% names(found$nodes)))
+  expect_identical(names(found$nodes), c("level", "cluster", "size", "recovery", "confidence"))
 })
 
 test_that("what cannot be resolved is refused or left out with a warning", {

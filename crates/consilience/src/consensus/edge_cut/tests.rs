@@ -73,7 +73,7 @@ fn same(a: &[u32], b: &[u32]) -> bool {
 #[test]
 fn ties_do_not_depend_on_rows() {
     let mut rng = Rng::new(4, Stream::Data);
-    let searches = [EdgeSearch::MapEquation, EdgeSearch::None];
+    let searches = [EdgeSearch::Planted, EdgeSearch::MapEquation, EdgeSearch::None];
     let (mut compared, mut several) = (0, 0);
     for _ in 0..600 {
         let small = Small::new(&mut rng);
@@ -90,7 +90,7 @@ fn ties_do_not_depend_on_rows() {
             several += usize::from(labels.iter().any(|&label| label > 1));
         }
     }
-    assert!(compared > 400 && several > 200, "{compared} {several}");
+    assert!(compared > 400 && several > 20, "{compared} {several}");
 }
 
 #[test]
@@ -124,19 +124,59 @@ fn lines_twice_and_units_change_nothing() {
     }
 }
 
+fn communities(small: &Small) -> Option<Value> {
+    let edges = Edges::new(small.n, small.pairs.clone(), None).unwrap();
+    let found = EdgeCut::new().of_graph(&small.profiles(), &edges, &Run::new(0)).unwrap();
+    found.diagnostics.get("communities").cloned()
+}
+
 #[test]
 fn members_of_other_objects_do_not_disagree() {
-    let n = 40;
+    let n = 60;
     let half = |first: bool| {
         let label = |i: usize| ((i < n / 2) == first).then_some(i as i64 / 5);
         (0..n).map(label).collect::<Vec<_>>()
     };
-    let pairs = (1..n as u32).map(|i| [i - 1, i]).collect();
-    let small = Small { n, pairs, members: vec![half(true), half(true), half(false), half(false)] };
-    let edges = Edges::new(n, small.pairs.clone(), None).unwrap();
-    // As if they agreed on no edge.
-    let linked = Linked { shares: vec![0.5; n - 1], agreement: Some(0.0) };
-    assert!(!is_random(&small.profiles(), &edges, &linked, &Run::new(0)).unwrap());
+    // A random graph, in which communities do not prove themselves.
+    let mut rng = Rng::new(6, Stream::Data);
+    let pairs = (0..180).map(|_| [rng.below(n) as u32, rng.below(n) as u32]).collect();
+    let members = vec![half(true), half(true), half(false), half(false)];
+    let small = Small { n, pairs, members };
+    assert_eq!(communities(&small), Some(Value::Text("found".to_owned())));
+    // Members that do disagree.
+    let by = |of: i64| (0..n as i64).map(|i| Some((i * of + i / of) % 7)).collect();
+    let small = Small { members: [3, 4, 5, 6].map(by).to_vec(), ..small };
+    assert_eq!(communities(&small), Some(Value::Text("none".to_owned())));
+}
+
+/// A description length has nothing to say of six vertices; members that agree have.
+#[test]
+fn in_a_small_network_members_that_agree_are_believed() {
+    let pairs = (0..6).map(|i| [i, (i + 1) % 6]).collect();
+    let halves: Vec<Option<i64>> = (0..6).map(|i| Some(i / 3)).collect();
+    let mut astray = halves.clone();
+    astray[0] = Some(2);
+    let ring = Small { n: 6, pairs, members: vec![halves.clone(), halves.clone(), halves, astray] };
+    assert_eq!(ring.labels(&EdgeCut::new(), None), [0, 0, 0, 1, 1, 1]);
+}
+
+/// Stars in a tree grown by preferential attachment are the same to every member.
+#[test]
+fn a_tree_has_no_communities_whoever_agrees_on_it() {
+    let (n, mut rng) = (300usize, Rng::new(8, Stream::Data));
+    let mut ends = vec![0u32, 1];
+    let mut pairs = vec![[0u32, 1]];
+    let mut star = vec![0i64, 1];
+    for v in 2..n as u32 {
+        let to = ends[rng.below(ends.len())];
+        pairs.push([to, v]);
+        ends.extend([to, v]);
+        // A star of its own now and then.
+        star.push(if v % 20 == 0 { i64::from(v) } else { star[to as usize] });
+    }
+    let member: Vec<Option<i64>> = star.into_iter().map(Some).collect();
+    let tree = Small { n, pairs, members: vec![member; 5] };
+    assert_eq!(tree.labels(&EdgeCut::new(), None), vec![0; n]);
 }
 
 /// Where hardly an edge lies between communities, members that merge or split them do not agree on edges. They still
@@ -168,6 +208,10 @@ fn communities_far_apart_are_found_though_members_merge_and_split_them() {
     let planted: Vec<u32> = (0..n as u32).map(|i| i / 40).collect();
     let apart = Small { n, pairs: graph(30, 1, &mut rng), members };
     assert!(same(&apart.labels(&EdgeCut::new(), None), &planted));
+    // Objects without edges make them no worse.
+    let members = apart.members.iter().map(|labels| [&labels[..], &[Some(0); 400]].concat());
+    let beside = Small { n: n + 400, pairs: apart.pairs.clone(), members: members.collect() };
+    assert!(same(&beside.labels(&EdgeCut::new(), None)[..n], &planted));
     // Members that part a graph without communities, each in its own way.
     let mut member = |_| (0..n).map(|_| Some(rng.below(3) as i64)).collect();
     let members = (0..20).map(&mut member).collect();

@@ -42,6 +42,15 @@ impl Linked {
     ///
     /// Time $O(m r)$, four bytes for every edge.
     pub fn new(profiles: &Profiles, edges: &Edges) -> Self {
+        Self::among(profiles, edges, |_| true)
+    }
+
+    /// The same, the agreement being that on edges that are `counted`.
+    pub(crate) fn among(
+        profiles: &Profiles,
+        edges: &Edges,
+        counted: impl Fn(usize) -> bool + Sync,
+    ) -> Self {
         assert!(profiles.is_hard(), "soft members put nothing together for certain");
         assert_eq!(profiles.n_objects(), edges.n_objects(), "edges of the same objects");
         let (r, map) = (profiles.n_members(), profiles.map());
@@ -66,12 +75,12 @@ impl Linked {
                 counts
             };
             let chunks = shares.par_chunks_mut(CHUNK).zip(edges.pairs().par_chunks(CHUNK));
-            chunks.map(|(shares, pairs)| {
+            chunks.enumerate().map(|(chunk, (shares, pairs))| {
                 let mut sums = Sums::default();
-                for (share, pair) in shares.iter_mut().zip(pairs) {
+                for ((share, pair), edge) in shares.iter_mut().zip(pairs).zip(chunk * CHUNK..) {
                     let (together, both) = of(pair);
                     *share = if both > 0 { together as f32 / both as f32 } else { f32::NAN };
-                    if pair[0] != pair[1] {
+                    if pair[0] != pair[1] && counted(edge) {
                         let (together, both) = (u64::from(together), u64::from(both));
                         sums.together += together;
                         sums.both += both;

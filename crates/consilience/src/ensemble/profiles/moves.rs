@@ -1,6 +1,5 @@
 //! Profiles in another order, some of them, and profiles that are parted.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -112,19 +111,27 @@ impl Profiles {
         for (_, s, label) in known() {
             is_parted[s] |= *first[s].get_or_insert(label) != label;
         }
-        // The mass of every part of those that are parted; few are.
-        let mut mass = BTreeMap::<(usize, u32), f64>::new();
-        for (i, s, label) in known().filter(|&(_, s, _)| is_parted[s]) {
-            *mass.entry((s, label)).or_default() += weight(i);
-        }
+        // The mass of every part of those that are parted, added up in the order of the objects.
+        let parts = known().filter(|&(_, s, _)| is_parted[s]);
+        let mut parts: Vec<(u32, u32, u32)> =
+            parts.map(|(i, s, label)| (s as u32, label, i as u32)).collect();
+        parts.par_sort_unstable();
+        let mass: Vec<(u32, u32, f64)> = parts
+            .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
+            .map(|part| {
+                (part[0].0, part[0].1, part.iter().map(|&(.., i)| weight(i as usize)).sum())
+            })
+            .collect();
+        drop(parts);
+        let mut mass = mass.chunk_by(|a, b| a.0 == b.0);
         let (mut origin, mut of_part, mut masses) = (Vec::new(), Vec::new(), Vec::new());
         let mut starts = Vec::with_capacity(self.len());
         for s in 0..self.len() {
             starts.push(origin.len());
             if is_parted[s] {
-                let parts = || mass.range((s, 0)..=(s, u32::MAX));
-                let all: f64 = parts().map(|(_, m)| m).sum();
-                for (&(_, label), m) in parts() {
+                let parts = mass.next().expect("profiles in turn");
+                let all: f64 = parts.iter().map(|(.., m)| m).sum();
+                for &(_, label, m) in parts {
                     origin.push(s as u32);
                     of_part.push(label);
                     masses.push(self.weights[s] * (m / all));

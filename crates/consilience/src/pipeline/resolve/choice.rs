@@ -14,7 +14,7 @@ use crate::judge::Interval;
 /// How far on the way from chance to full agreement the seeds of a stable level are.
 pub(super) const STABLE: f64 = 0.5;
 /// Levels that are recommended at most.
-const MOST: usize = 3;
+pub(super) const MOST: usize = 3;
 /// Peaks that are lower by less are as good.
 const NEARLY: f64 = 0.02;
 /// Stabilities closer than this are equal.
@@ -30,7 +30,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn is_stable(&self) -> bool {
+    /// Whether its seeds agree, and that with certainty.
+    pub(super) fn is_stable(&self) -> bool {
         self.beyond.is_some_and(|beyond| beyond.low >= STABLE)
     }
 

@@ -7,7 +7,7 @@
 //! level, and how they come apart is a [`Tree`].
 //!
 //! The clustering of a recommended level is the consensus of its members by the method that `auto` takes, with as many clusters as
-//! the median of them has. At the other levels, which only the tree shows, it is a vote of the members (`relabel-vote`).
+//! the median of them has; how sure its labels are, the clusterings of all stable levels tell (`sure`). At the other levels, which only the tree shows, it is a vote of the members (`relabel-vote`).
 //!
 //! # Cost
 //!
@@ -19,6 +19,7 @@ mod choice;
 mod fitted;
 mod levels;
 mod record;
+mod sure;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -37,9 +38,12 @@ use self::fitted::Fitted;
 use self::levels::Group;
 pub use self::levels::Levels;
 pub use self::record::{LevelRecord, ResolutionRecord};
+use self::sure::Sure;
 use self::tree::continued;
 pub use self::tree::{Edge, Node, Tree};
 
+/// Levels that have a consensus at most: the recommended ones, and one that is asked for.
+const CONSENSUS_AT: u64 = choice::MOST as u64 + 1;
 /// The method of levels that only the tree shows.
 const VOTE: &str = "relabel-vote";
 
@@ -168,7 +172,7 @@ impl Resolve {
         let widest = groups.iter().map(|group| group.members.len()).max().unwrap_or(0) as u64;
         run.ask_memory(
             &format!("resolving {} levels of {n} objects", groups.len()),
-            n * (4 * groups.len() as u64 + 8 * widest + 40),
+            n * (4 * groups.len() as u64 + 8 * widest + 40 + CONSENSUS_AT * Sure::COST),
             "leave levels out, or give fewer clusterings at a time",
         )?;
         resolved(ensemble, groups, asked, run)
@@ -207,18 +211,34 @@ fn resolved(
         beyond: stability.filter(|s| !s.is_trivial()).map(|s| s.beyond_chance),
         clusters: counts.median,
     });
-    let recommended = choice::recommended(&known.collect::<Vec<_>>());
+    let known: Vec<choice::Known> = known.collect();
+    let recommended = choice::recommended(&known);
     let chosen = asked.or(recommended.first().copied());
-    for (done, &at) in recommended.iter().chain(asked.iter()).enumerate() {
+    let more = asked.filter(|at| !recommended.contains(at));
+    let with_consensus: Vec<usize> = recommended.iter().copied().chain(more).collect();
+    for (done, &at) in with_consensus.iter().enumerate() {
         run.tick("consensus of levels", done as u64, None)?;
-        if found[at].2.confidence.is_some() {
-            continue;
-        }
         let profiles = profiles_of(ensemble, &groups[at], run)?;
         // Of two middle numbers the larger, so that some member has as many.
         let k = (found[at].0.median.ceil() as usize).clamp(1, profiles.len());
         let info = auto(&profiles, k, run).info;
         found[at].2 = Fitted::new(&profiles, info, Some(k), true, run)?;
+    }
+    let stable: Vec<bool> = known.iter().map(choice::Known::is_stable).collect();
+    let mut all_sure: Vec<(usize, Sure)> = with_consensus
+        .iter()
+        .map(|&at| (at, Sure::new(found[at].2.places.clone(), found[at].2.sizes.len())))
+        .collect();
+    for (at, group) in groups.iter().enumerate() {
+        run.tick("confidence", at as u64, Some(total))?;
+        let mut told = all_sure.iter_mut().filter(|(own, _)| stable[at] || *own == at).peekable();
+        if told.peek().is_some() {
+            let profiles = profiles_of(ensemble, group, run)?;
+            told.try_for_each(|(_, sure)| sure.listen(&profiles, ensemble.weights(), run))?;
+        }
+    }
+    for (at, sure) in all_sure {
+        found[at].2.confidence = Some(sure.confidence(ensemble.weights()));
     }
     run.install(|| Resolution::assembled(groups, found, recommended, chosen, ensemble.weights()))
 }
@@ -236,6 +256,7 @@ impl Resolution {
         for (at, (group, (counts, stability, fitted))) in groups.into_iter().zip(found).enumerate()
         {
             let k = fitted.sizes.len();
+            let sure = fitted.mean_confidence(weights);
             let ids = if let Some(before) = levels.last_mut() {
                 let shared = Contingency::of_labels(&before.places, &fitted.places, weights)?;
                 before.next = Some(element_similarity(&shared));
@@ -252,8 +273,8 @@ impl Resolution {
                 level: at,
                 cluster: ids[j],
                 size: fitted.sizes[j],
-                stability: fitted.stability[j],
-                confidence: fitted.sure[j],
+                recovery: fitted.recovery[j],
+                confidence: sure.as_ref().map(|sure| sure[j]),
             }));
             let Fitted { method, places, sizes, confidence, coverage, .. } = fitted;
             let (name, members) = (group.name, group.members.len());

@@ -79,7 +79,7 @@ fn clusters_keep_their_ids_and_the_tree_adds_up() {
         let into = into.filter(|e| e.level + 1 == node.level && e.next == node.cluster);
         let share: f64 = into.map(|e| e.in_proportion).sum();
         assert!(node.level == 0 || (share - 1.0).abs() < 1e-12);
-        assert!((0.0..=1.0).contains(&node.stability) && (0.0..=1.0).contains(&node.confidence));
+        assert!((0.0..=1.0).contains(&node.recovery));
     }
 }
 
@@ -97,7 +97,7 @@ fn threads_and_orders_change_nothing() {
     assert_eq!((&again.recommended, &again.tree.edges), (&one.recommended, &one.tree.edges));
     for (a, b) in one.tree.nodes.iter().zip(&again.tree.nodes) {
         assert_eq!((a.level, a.cluster, a.size), (b.level, b.cluster, b.size));
-        assert!((a.stability - b.stability).abs() < 1e-9);
+        assert!((a.recovery - b.recovery).abs() < 1e-9);
     }
     for (a, b) in one.levels.iter().zip(&again.levels) {
         assert_eq!((a.labels(), a.stability.is_some()), (b.labels(), b.stability.is_some()));
@@ -162,4 +162,33 @@ fn weights_count() {
     for (a, b) in plain.tree.nodes.iter().zip(&double.tree.nodes) {
         assert_eq!(2.0 * a.size, b.size);
     }
+}
+
+/// The seeds of a level agree on everything; what differs between levels tells who is less sure.
+#[test]
+fn who_leaves_its_cluster_at_another_level_is_less_sure() {
+    let coarse = |i: usize| usize::from(!(5..60).contains(&i));
+    let fine = |i: usize| i / 30;
+    let (mut members, mut levels) = (Vec::new(), Vec::new());
+    for (name, of) in [("0.1", &coarse as &dyn Fn(usize) -> usize), ("0.5", &fine)] {
+        for seed in 0..4 {
+            let labels: Vec<_> = (0..120).map(|i| Some(of(i) as i64)).collect();
+            members.push(HardMember::from_integers(format!("{name}_{seed}"), labels).into());
+            levels.push(Some(name));
+        }
+    }
+    let ensemble = Ensemble::new(members).unwrap();
+    let levels = Levels::of_members(&levels).unwrap();
+    let found = resolved(&ensemble, &levels, 1);
+    let chosen = found.chosen_level().unwrap();
+    assert_eq!((chosen.name.as_str(), chosen.ids.len()), ("0.5", 4));
+    let sure = chosen.confidence.as_ref().unwrap();
+    assert!(sure[..5].iter().all(|&x| x == sure[0]) && sure[5..30].iter().all(|&x| x == sure[5]));
+    assert!(sure[0] < sure[5] - 0.1, "{} {}", sure[0], sure[5]);
+    // The mean of a cluster is told where there is a consensus.
+    let of = |level: usize| found.tree.nodes.iter().filter(move |node| node.level == level);
+    assert!(of(1).all(|node| node.confidence.is_some()));
+    let first = of(1).find(|node| Some(node.cluster) == chosen.label(0)).unwrap();
+    let mean = sure[..30].iter().sum::<f64>() / 30.0;
+    assert!((first.confidence.unwrap() - mean).abs() < 1e-9);
 }

@@ -23,10 +23,10 @@ pub struct Node {
     pub cluster: u32,
     /// The weight of its objects: their number, where none is weighted.
     pub size: f64,
-    /// The mean element-centric similarity of its objects with the members of the level.
-    pub stability: f64,
-    /// The mean confidence of its objects.
-    pub confidence: f64,
+    /// How well the members of the level find it too: the mean element-centric similarity of its objects with them.
+    pub recovery: f64,
+    /// The mean confidence of its objects, at levels with a consensus.
+    pub confidence: Option<f64>,
 }
 
 /// The objects that two clusters of neighbouring levels share.
