@@ -275,10 +275,8 @@ fn searched(
         let mean = counted.clone().map(|edge| edges.weight(edge)).sum::<f64>()
             / counted.count().max(1) as f64;
         // As many as there are edges, whatever the unit.
-        let weight = |edge: usize| match share(edge).is_nan() {
-            true => 0.0,
-            false => edges.weight(edge) / mean,
-        };
+        let weight =
+            |edge: usize| if share(edge).is_nan() { 0.0 } else { edges.weight(edge) / mean };
         let graph = graph(&weight)?;
         let told = told_shorter(&graph, found.clone(), price, run)?;
         fewer = saved(&graph, &told);

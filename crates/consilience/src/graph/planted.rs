@@ -242,9 +242,10 @@ impl<'a> Told<'a> {
         }
         let (loops, degree, size) = (self.graph.loop_of(v), self.degrees[v], self.sizes[v]);
         let alone = self.size[a] <= size;
-        let rest = match alone {
-            true => [0.0; 3],
-            false => [self.inside[a] - to[a] - loops, self.degree[a] - degree, self.size[a] - size],
+        let rest = if alone {
+            [0.0; 3]
+        } else {
+            [self.inside[a] - to[a] - loops, self.degree[a] - degree, self.size[a] - size]
         };
         let rest_nats = self.of(rest[0], rest[1], rest[2]);
         let without = rest_nats - self.nats[a];
@@ -300,9 +301,10 @@ mod tests {
         };
         let within: f64 = edges.iter().filter(|e| of(e.0) == of(e.1)).map(|e| e.2).sum::<f64>() / m;
         let edge = |&(a, b, w): &(u32, u32, f64)| {
-            w * match of(a) == of(b) {
-                true => math::ln(degree(of(a)) / (2.0 * m)) - math::ln(within),
-                false => -math::ln(1.0 - within),
+            w * if of(a) == of(b) {
+                math::ln(degree(of(a)) / (2.0 * m)) - math::ln(within)
+            } else {
+                -math::ln(1.0 - within)
             }
         };
         let size = |c: u32| communities.iter().filter(|&&x| x == c).count() as f64;
@@ -327,7 +329,7 @@ mod tests {
         assert_eq!(told_shorter(&graph, halves.clone(), 1.0, &Run::new(0)).unwrap(), planted);
         assert!(saved(&graph, &planted) > saved(&graph, &halves));
         assert!(saved(&graph, &planted) > 0.0);
-        assert!(saved(&graph, &vec![0; 40]).abs() < 1e-12, "one community tells nothing");
+        assert!(saved(&graph, &[0; 40]).abs() < 1e-12, "one community tells nothing");
     }
 
     proptest! {

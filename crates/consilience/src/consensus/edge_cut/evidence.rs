@@ -22,9 +22,10 @@ impl Evidence {
         let counts = |edge: usize| !linked.shares[edge].is_nan();
         let core = two_core(edges, counts);
         let whole = (0..edges.len()).all(|edge| core[edge] || !counts(edge));
-        let agreement = match whole {
-            true => linked.agreement,
-            false => Linked::among(profiles, edges, |edge| core[edge]).agreement,
+        let agreement = if whole {
+            linked.agreement
+        } else {
+            Linked::among(profiles, edges, |edge| core[edge]).agreement
         };
         let cut = |&share: &f32| f64::from(share) < 1.0 - ROUNDING;
         Evidence { agreement, line: line(edges, &core), uncut: !linked.shares.iter().any(cut) }
