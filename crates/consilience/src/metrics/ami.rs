@@ -111,6 +111,37 @@ mod tests {
         }
     }
 
+    /// Logarithms of factorials lose digits with size, but nine are left.
+    #[test]
+    fn large_clusters_share_what_the_hypergeometric_distribution_says() {
+        let mut factorial = vec![0.0];
+        (1..=6000).for_each(|i| factorial.push(factorial[i - 1] + f64::from(i as u32).ln()));
+        let choose = |n: usize, k: usize| factorial[n] - factorial[k] - factorial[n - k];
+        for (a, b, n) in [(3000, 3000, 6000), (5000, 3500, 6000), (700, 20, 6000), (1, 4000, 4001)]
+        {
+            let by_the_book = |x: usize| {
+                let chance = (choose(a, x) + choose(n - a, b - x) - choose(n, b)).exp();
+                let (a, b, n, x) = (a as f64, b as f64, n as f64, x as f64);
+                chance * x / n * (n * x / (a * b)).ln()
+            };
+            let shared = ((a + b).saturating_sub(n)).max(1)..=a.min(b);
+            let slow: f64 = shared.map(by_the_book).sum();
+            let found = expected_term(a as f64, b as f64, n as f64);
+            assert!(
+                (found - slow).abs() < 1e-9 * slow.abs().max(1e-3),
+                "{a} {b} {n}: {found} {slow}"
+            );
+        }
+    }
+
+    /// Hardly any entropy is not none.
+    #[test]
+    fn two_odd_ones_in_a_thousand_million_do_not_agree() {
+        let (a, b) = ([0, 0, 1u32], [0, 1, 0u32]);
+        let table = Contingency::of_labels(&a, &b, Some(&[1e9, 1.0, 1.0])).unwrap();
+        assert!(adjusted_mutual_information(&table).abs() < 1e-3);
+    }
+
     #[test]
     fn singletons_tell_nothing_of_others() {
         let (single, halves): (Vec<u32>, Vec<u32>) = (0..8).map(|i| (i, i / 4)).unzip();

@@ -69,6 +69,17 @@ mod tests {
     }
 
     #[test]
+    fn tables_and_profiles_tell_the_same() {
+        let profiles = profiles(&hard_ensemble(&[[0, 0, 1, 1, 2], [0, 1, 1, 0, 0]]));
+        let labels = [0, 1, 0, 1, 1];
+        let table = |q| Contingency::of_consensus(&profiles, &labels, q);
+        let found = anmi_of_tables(&[table(0), table(1)]);
+        assert!(found > 0.0 && found < 1.0);
+        assert_eq!(found, anmi(&profiles, &labels));
+        assert_eq!(anmi_of_tables(&[]), 0.0, "nothing to agree with");
+    }
+
+    #[test]
     fn one_cluster_is_worth_nothing() {
         let profiles = profiles(&hard_ensemble(&[[0, 0, 0]]));
         assert_eq!(anmi(&profiles, &[0]), 0.0);

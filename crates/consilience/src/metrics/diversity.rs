@@ -185,7 +185,32 @@ mod tests {
         let against = ConsensusDiversity::of(&profiles, &[0, 0, 1, 1]);
         assert_eq!(against.d1, 0.5);
         assert!((against.d2 - 0.75f64.sqrt()).abs() < 1e-15);
+        assert!((against.d3 - 0.5 * (0.5 + against.d2)).abs() < 1e-15);
         assert!((against.d4 - 2.0 * against.d2).abs() < 1e-15);
+    }
+
+    #[test]
+    fn spreads_by_hand() {
+        let three = Spread::of(&[1.0, 2.0, 4.0]);
+        assert_eq!((three.count, three.mean, three.min, three.max), (3, 7.0 / 3.0, 1.0, 4.0));
+        assert!((three.deviation - (7.0f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert_eq!(Spread::of(&[1.0, 3.0]).deviation, 2f64.sqrt());
+        assert_eq!(Spread::of(&[5.0]).deviation, 0.0);
+    }
+
+    /// With many profiles and few clusters all tables come from one matrix of overlaps.
+    #[test]
+    fn tables_at_once_are_those_of_every_pair() {
+        let label = |k: i64| (0..210).map(move |i| Some(i * i % 11 * i % k));
+        let member = |k| HardMember::from_integers(k.to_string(), label(k)).into();
+        let profiles = profiles(&Ensemble::new([2, 3, 5, 7].map(member).into()).unwrap());
+        let (r, k) = (profiles.n_members(), profiles.n_clusters());
+        assert!(k * k <= profiles.len() * r, "{k} clusters, {} profiles", profiles.len());
+        let found = over_pairs(&profiles, variation_of_information);
+        for ((g, h), found) in pairs(r).zip(found) {
+            let alone = variation_of_information(&Contingency::of_members(&profiles, g, h));
+            assert!((found.unwrap() - alone).abs() < 1e-12, "{g} {h}");
+        }
     }
 
     #[test]

@@ -213,6 +213,15 @@ mod tests {
         let equal = ElementCentric::of(&of_labels(&[&[0, 0, 1], &[5, 5, 3], &[1, 1, 0]]));
         assert_eq!(equal.inconsistency(), 1.0);
         assert!(equal.consistency.iter().all(|&c| c == Some(1.0)));
+        let halves = ElementCentric::of(&of_labels(&[&[0, 0, 0, 1], &[0, 0, 1, 1]]));
+        assert!((halves.inconsistency() - 4.0 / (2.0 + 2.0 * 13.0 / 24.0)).abs() < 1e-15);
+        let chance = element_similarity_of_shuffled(&[3.0, 1.0], &[2.0, 2.0]);
+        assert_eq!(
+            element_similarity_and_chance(&table),
+            Some((element_similarity(&table), chance))
+        );
+        let empty = Contingency::of_labels(&[Some(0)], &[None::<u32>], None).unwrap();
+        assert_eq!(element_similarity_and_chance(&empty), None);
         let gaps = ElementCentric::of(&of_labels(&[&[0, 0, -1], &[1, 1, 1]]));
         assert_eq!(gaps.similarity[(0, 1)], 1.0, "among those that both label");
         assert!(gaps.consistency.contains(&None), "the last has one label");
@@ -295,6 +304,31 @@ mod tests {
                 for q in 0..r {
                     let slow = element_similarity(&Contingency::of_members(&profiles, p, q));
                     prop_assert!((found.similarity[(p, q)] - slow).abs() < 1e-12);
+                }
+            }
+        }
+
+        /// Of soft members every pair of memberships counts by their product.
+        #[test]
+        fn consistency_weighs_memberships(ensemble in ensembles(Kinds::ALL, 10, 4)) {
+            let profiles = profiles(&ensemble);
+            let found = ElementCentric::of(&profiles);
+            for (s, found) in found.consistency.iter().enumerate() {
+                let (mut sum, mut all) = (0.0, 0.0);
+                for (p, q) in (0..profiles.n_members()).flat_map(|q| (0..q).map(move |p| (p, q))) {
+                    let table = Contingency::of_members(&profiles, p, q);
+                    let first = |m: usize| profiles.members()[m].clusters.start;
+                    profiles.for_each_entry_of(s, p, |a, g| profiles.for_each_entry_of(s, q, |b, h| {
+                        let (a, b) = (a - first(p), b - first(q));
+                        let cell = table.cells().iter().find(|c| (c.row as usize, c.column as usize) == (a, b));
+                        let largest = table.row_weights()[a].max(table.column_weights()[b]);
+                        sum += g * h * cell.map_or(0.0, |cell| cell.weight / largest);
+                        all += g * h;
+                    }));
+                }
+                match found {
+                    Some(found) => prop_assert!((found - sum / all).abs() < 1e-12, "{} {}", found, sum / all),
+                    None => prop_assert_eq!(all, 0.0),
                 }
             }
         }

@@ -138,6 +138,15 @@ mod tests {
         assert_eq!((matching.index, accuracy(&table)), (3.0 / 7.0, 4.0 / 7.0));
     }
 
+    /// (2^30 − 1) / 2^30 and 2^30 / (2^30 + 1) are one double.
+    #[test]
+    fn whole_numbers_are_compared_exactly() {
+        let large = 2f64.powi(30);
+        let cells = vec![large - 1.0, 1.0, 0.0, 0.0, 1.0, large];
+        let table = Contingency::from_matrix(&Matrix::from_vec(2, 3, cells));
+        assert_eq!(pc_idx(&table).pairs, [(1, 2), (0, 0)]);
+    }
+
     #[test]
     fn unmatched_clusters_get_the_next_numbers() {
         let table = Contingency::of_labels(&[0, 0, 0, 0u32], &[2, 1, 0, 2u32], None).unwrap();

@@ -84,6 +84,29 @@ mod tests {
         assert_eq!((swapped.t, swapped.p), (-test.t, test.p));
     }
 
+    /// `scipy.stats.ttest_rel` of SciPy 1.17.
+    #[test]
+    fn as_scipy_has_it() {
+        let cases: [(&[f64], &[f64], f64, f64); 2] = [
+            (
+                &[2.0, 4.0, 6.0, 8.0, 10.5],
+                &[1.0, 2.0, 3.0, 4.0, 5.0],
+                3.969_143_277_919_775_5,
+                0.016_550_539_701_028_155,
+            ),
+            (
+                &[0.81, 0.79, 0.9, 0.7],
+                &[0.8, 0.8, 0.85, 0.71],
+                0.707_106_781_186_547_6,
+                0.530_477_770_932_956_9,
+            ),
+        ];
+        for (a, b, t, p) in cases {
+            let found = paired_t_test(a, b).unwrap();
+            assert!((found.t - t).abs() < 1e-12 && (found.p - p).abs() < 1e-12, "{found:?}");
+        }
+    }
+
     #[test]
     fn differences_that_do_not_vary() {
         let same = paired_t_test(&[0.1, 0.2], &[0.1, 0.2]).unwrap();
