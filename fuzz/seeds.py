@@ -105,7 +105,7 @@ for name, words in {"k": ["--k", "2..10", "--method", "all"], "set": ["--method"
     put("arguments", name, "\n".join(words))
 for which in range(43):
     put("methods", f"method{which}", bytes([which, 2 + which % 3, [0, 16, 2, 32, 48][which % 5], 11 + which % 17, 2 + which % 4]) + bytes((7 * i * i + i // 5) % 4 for i in range(24)))
-for name, (bits, method, text) in {"labels": (0, 0, LABELS), "voting": (4, 1, LABELS), "all": (16 + 64, 5, LABELS), "features": (8, 2, FEATURES * 1), "soft": (0, 3, SOFT)}.items():
+for name, (bits, method, text) in {"labels": (0, 0, LABELS), "voting": (4, 1, LABELS), "all": (16 + 64, 5, LABELS), "features": (8, 2, FEATURES), "soft": (0, 3, SOFT)}.items():
     put("job", name, told(bits, method, text))
 put("job", "features2", told(8 + 16, 2, "u,v\n" + "".join(f"{i % 2 * 5 + i / 7:.2f},{i % 3 / 9:.2f}\n" for i in range(12))))
 put("job", "script", told(0, 0, LABELS.replace("x", "<script>alert(1)</script>").replace("o1", '"</script><img src=x onerror=1>"')))

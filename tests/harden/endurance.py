@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Load and time: many processes at once, many threads in one process, and the same calls for a long time.
 
-    python tests/harden/endurance.py PROGRAM [--minutes 20] [--processes 200] [--threads 24] [--seed 0]
+    python tests/harden/endurance.py PROGRAM [--minutes 20] [--processes 200] [--threads 24]
 
 Needs the Python package and numpy.
 
@@ -51,12 +51,21 @@ def processes(program: Path, count: int) -> list[str]:
         words = [[program, "combine", "labels.csv", "--method", "lwea", "--k", "3", "-o"],
                  [program, "run", "data.csv", "--k", "3", "--size", "4", "--kinds", "kmeans,genie", "-o"]]
         name = lambda i: f"out{i}.csv" if i % 2 == 0 else f"out{i}"
+        problems, seen, refused = [], {0: set(), 1: set()}, 0
+
+        def written(i: int) -> str:
+            path = folder / (name(i) if i % 2 == 0 else f"{name(i)}/labels.csv")
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+
+        # What one alone writes.
+        for i in (count, count + 1):
+            subprocess.run([*words[i % 2], name(i)], cwd=folder, check=True, capture_output=True)
+            seen[i % 2].add(written(i))
         begin = time.monotonic()
         all_of_them = [
             subprocess.Popen([*words[i % 2], name(i)], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             for i in range(count)
         ]
-        problems, seen, refused = [], {0: set(), 1: set()}, 0
         for i, process in enumerate(all_of_them):
             _, told = process.communicate(timeout=1800)
             if process.returncode == 4:
@@ -65,9 +74,9 @@ def processes(program: Path, count: int) -> list[str]:
             if process.returncode:
                 problems.append(f"process {i} ended with {process.returncode}: {told.decode(errors='replace')[-300:]}")
                 continue
-            written = folder / (name(i) if i % 2 == 0 else f"{name(i)}/labels.csv")
-            seen[i % 2].add(hashlib.sha256(written.read_bytes()).hexdigest())
+            seen[i % 2].add(written(i))
         problems += [f"{len(bytes_)} different results of one command" for bytes_ in seen.values() if len(bytes_) > 1]
+        problems += ["all were refused"] if refused == count else []
         left = [p.name for p in folder.iterdir() if p.name.startswith(".consilience-")]
         problems += [f"left behind: {left[:3]}"] if left else []
         print(f"processes: {count} at once, {refused} refused for memory, {time.monotonic() - begin:.0f} seconds, {len(problems)} violations", flush=True)

@@ -201,6 +201,8 @@ def main() -> None:
             maker = multiprocessing.get_context("fork").Process(target=case.table, args=(folder,))
             maker.start()
             maker.join()
+            if maker.exitcode:
+                sys.exit(f"the table of `{case.name}` could not be made (numpy, pyarrow and 5 GB of disk are needed)")
             if case.python:
                 words = [sys.executable, "-c", case.python.format(memory=case.memory)]
             else:

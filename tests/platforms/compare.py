@@ -36,6 +36,8 @@ BASES = ["kmeans", "fuzzy-kmeans", "macqueen", "minibatch-kmeans", "u-spec", "gm
 TRIES = 3
 # How emulators begin what they say on stderr if they cannot go on.
 LOADERS = (b"wine: ", b"wine client error", b"wineserver", b"qemu: ", b"qemu-")
+# ... and what they say although they go on, or of the program itself.
+HARMLESS = (b"warning", b"configuration in", b"uncaught target signal")
 
 
 def labels_table(path: Path, seed: int) -> None:
@@ -66,7 +68,7 @@ def death(done: subprocess.CompletedProcess[bytes]) -> str | None:
         return None
     if done.returncode < 0:
         return f"signal {-done.returncode} ({signal.strsignal(-done.returncode)})"
-    said = [line for line in done.stderr.splitlines() if line.startswith(LOADERS)]
+    said = [line for line in done.stderr.splitlines() if line.startswith(LOADERS) and not any(word in line for word in HARMLESS)]
     return said[0].decode(errors="replace") if said else None
 
 

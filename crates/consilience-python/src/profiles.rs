@@ -130,11 +130,16 @@ impl PyProfiles {
         py: Python<'py>,
         merges: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        if merges.as_array().ncols() != 3 {
+            return Err(PyValueError::new_err("merges have three columns: two nodes and a height"));
+        }
+        // What is no number of a node is none that there is.
+        let node = |x: f64| if x >= 0.0 { x as u32 } else { u32::MAX };
         let merges: Vec<Merge> = merges
             .as_array()
             .rows()
             .into_iter()
-            .map(|row| Merge { a: row[0] as u32, b: row[1] as u32, height: row[2] })
+            .map(|row| Merge { a: node(row[0]), b: node(row[1]), height: row[2] })
             .collect();
         let rows = py.detach(|| scipy_linkage(&self.profiles, &merges)).map_err(to_python)?;
         matrix(py, &rows)

@@ -33,8 +33,8 @@ fn part(asked: Part) -> &'static str {
         Part::Correspondences => "correspondences",
         Part::Dendrogram => "a dendrogram",
         Part::Edges => "edges",
-        Part::Size => "--size of the command line",
-        Part::Ceiling => "--memory",
+        Part::Size => "the command line's --size",
+        Part::Ceiling => "its --memory",
     }
 }
 

@@ -4,6 +4,7 @@
 // Another workspace's code, which has no lints of this one.
 #[allow(clippy::pedantic, missing_docs, unreachable_pub)]
 #[path = "../../../fuzz/src/targets.rs"]
+#[allow(dead_code, reason = "what memory an input is granted, the fuzzer alone counts")]
 mod targets;
 
 use std::fs;
@@ -21,7 +22,6 @@ fn every_input_of_the_corpora_is_taken_or_refused() {
         assert!(!files.is_empty(), "{}", target.name);
         for file in files {
             let input = fs::read(&file).unwrap();
-            assert!((target.grant)(&input) > 0);
             let run = std::panic::catch_unwind(|| (target.run)(&input));
             assert!(run.is_ok(), "{} panics (message above)", file.display());
         }

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms, from the ground up.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "setters",
     "words",
     "math",
     "error",
     "rng",
     "run",
+    "watch",
     "linalg",
     "data",
     "graph",

@@ -1,12 +1,12 @@
 //! `consilience assign RESULT NEW...`: the clusters of new objects that the same clusterings label.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use consilience::ensemble::{HardMember, Labels, Member};
 use consilience::judge::{Assignment, Nearest, Partition, Unknown, is_whole};
 use consilience_io::{
-    Cells, ClusteringTable, Ids, InputError, ReadOptions, Setting, Target, looked_at,
-    naming_column, read_clusterings, write_table,
+    Cells, ClusteringTable, Ids, InputError, ReadOptions, Setting, Target, identify,
+    read_clusterings, write_table,
 };
 use serde_json::json;
 
@@ -122,7 +122,7 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
         table => table,
     };
     let table = table.unwrap_or_else(|| {
-        options.id = naming(args, saved, &options, session);
+        named_rows(args, saved, &mut options, session)?;
         read(&options)
     });
     let table = match table {
@@ -136,34 +136,19 @@ fn read(args: &AssignArgs, saved: &Saved, session: &Session) -> anyhow::Result<C
     Ok(table)
 }
 
-/// The column that names the rows of all files, which is no clustering of the result, and says so.
-fn naming(
+/// Takes the column that names the rows for the identifiers, as every command does; a clustering of the result is none.
+fn named_rows(
     args: &AssignArgs,
     saved: &Saved,
-    options: &ReadOptions,
+    options: &mut ReadOptions,
     session: &Session,
-) -> Option<String> {
+) -> Result<(), InputError> {
     let known = saved.ensemble.members().iter().map(|member| member.name().to_owned());
     let drop = known.chain(options.drop.iter().cloned()).collect();
-    let options = ReadOptions { id: None, drop, ..options.clone() };
-    let naming = |path: &PathBuf| {
-        let table = looked_at(path, &options, &session.run).ok()?;
-        naming_column(&table, &options)
-    };
-    // What is no file cannot be read again.
-    if !args.files.iter().all(|path| path.is_file()) {
-        return None;
-    }
-    let mut found = args.files.iter().map(naming);
-    let first = found.next()??;
-    if !found.all(|other| other.as_ref() == Some(&first)) {
-        return None;
-    }
-    session.run.warn(&format!(
-        "`{}` has a value of its own in every row and is taken for the identifiers; --id says otherwise",
-        named(&first)
-    ));
-    Some(first)
+    let mut looked_at = ReadOptions { id: None, drop, ..options.clone() };
+    identify(&args.files, &mut looked_at, &session.run)?;
+    (options.id, options.id_is_guessed) = (looked_at.id, looked_at.id_is_guessed);
+    Ok(())
 }
 
 /// Whether a file is one of sparse features.

@@ -29,6 +29,7 @@ _DAMAGED = (
     LookupError,
     NotImplementedError,
     OSError,
+    RuntimeError,
     SyntaxError,
     TypeError,
     ValueError,
@@ -87,9 +88,6 @@ def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]
             if isinstance(archive, np.ndarray):
                 raise ValueError("it holds one array, and not what ConsensusResult.save writes")
             arrays = {name: archive[name] for name in archive.files}
-            if "head" not in arrays:
-                holds = ", ".join(arrays) or "nothing"
-                raise ValueError(f"it holds {holds}, and not what ConsensusResult.save writes")
             head = json.loads(str(arrays.pop("head")[()]))
             if head["format"] != _FORMAT:
                 raise ValueError(f"its format is {head['format']}, this version reads {_FORMAT}")
@@ -100,16 +98,25 @@ def read(path: str | Path, make: Callable[[dict[str, Any], list[int] | None], T]
 
 
 def _refuse_what_does_not_fit(path: str | Path, file: IO[bytes]) -> None:
-    """Refuses an archive before it is unpacked: a few bytes may stand for more than the machine has, and an array may
-    claim more than there is of it.
+    """Refuses an archive before it is unpacked: another kind of archive, a few bytes that stand for more than the machine
+    has, and arrays that claim more than there is of them.
     """
-    needed, limit = 0, ceiling()
+    limit = ceiling()
     with zipfile.ZipFile(file) as archive:
-        for entry in archive.infolist():
-            needed += entry.file_size
+        entries = archive.infolist()
+        names = [entry.filename.removesuffix(".npy") for entry in entries]
+        if "head" not in names:
+            holds = ", ".join(names) or "nothing"
+            raise ValueError(f"it holds {holds}, and not what ConsensusResult.save writes")
+        for entry in entries:
             # No byte of what deflate packs stands for more.
             if entry.file_size > 1032 * entry.compress_size + 1032:
                 raise ValueError(f"{entry.filename} claims more bytes than can be packed into it")
+        # The arrays as they are read, and what is made of them.
+        needed = 2 * sum(entry.file_size for entry in entries)
+        if needed > limit:
+            raise MemoryError(f"{path} would need {needed} bytes of memory, but the ceiling is {limit}")
+        for entry in entries:
             with archive.open(entry) as array:
                 version = np.lib.format.read_magic(array)
                 read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -120,9 +127,6 @@ def _refuse_what_does_not_fit(path: str | Path, file: IO[bytes]) -> None:
                 if claimed > entry.file_size and not kind.hasobject:
                     raise ValueError(f"its array {entry.filename} claims {claimed} bytes, but has {entry.file_size}")
     file.seek(0)
-    # The arrays as they are read, and what is made of them.
-    if 2 * needed > limit:
-        raise MemoryError(f"{path} would need {2 * needed} bytes of memory, but the ceiling is {limit}")
 
 
 def write_state(file: IO[bytes], state: Any) -> None:
@@ -144,6 +148,7 @@ def write_state(file: IO[bytes], state: Any) -> None:
 
 def read_state(file: IO[bytes]) -> Any:
     """What :func:`write_state` wrote. Nothing in it is executed."""
+    _refuse_what_does_not_fit("what was saved", file)
     with np.load(file, allow_pickle=False) as archive:
         head = json.loads(str(archive["head"][()]))
         if head["format"] != _FORMAT:

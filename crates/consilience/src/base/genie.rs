@@ -58,18 +58,6 @@ pub(crate) struct Genie(GenieParams);
 
 impl Genie {
     /// The merges, from the minimum spanning tree of the rows.
-    ///
-    /// ```
-    /// use consilience::base::{GenieParams, SpanningTree};
-    /// use consilience::{Matrix, Run};
-    /// // Single link would cut off the last row first.
-    /// let data = Matrix::from_vec(7, 1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 25.0]);
-    /// let run = Run::new(0);
-    /// let tree = SpanningTree::new(&data, &run)?;
-    /// let labels = GenieParams::default().threshold(0.2).check()?.merges(&tree, &run)?.cut(2)?;
-    /// assert_eq!(labels, [0, 0, 0, 1, 1, 1, 1]);
-    /// # Ok::<(), consilience::Error>(())
-    /// ```
     pub(crate) fn merges(&self, tree: &SpanningTree, run: &Run) -> Result<Dendrogram> {
         let (n, edges) = (tree.n_rows(), tree.edges());
         let mut left = Left::new(edges.len());
@@ -210,6 +198,17 @@ mod tests {
     use super::*;
     use crate::linalg::Matrix;
     use crate::rng::{Rng, Stream};
+
+    /// Single link would cut off the last row first.
+    #[test]
+    fn small_clusters_merge_first() {
+        let data = Matrix::from_vec(7, 1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 25.0]);
+        let run = Run::new(0);
+        let tree = SpanningTree::new(&data, &run).unwrap();
+        let genie = GenieParams::default().threshold(0.2).check().unwrap();
+        let labels = genie.merges(&tree, &run).unwrap().cut(2).unwrap();
+        assert_eq!(labels, [0, 0, 0, 1, 1, 1, 1]);
+    }
 
     fn tree(n: usize, d: usize, seed: u64) -> SpanningTree {
         let mut rng = Rng::new(seed, Stream::Data);

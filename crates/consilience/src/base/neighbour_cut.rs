@@ -45,24 +45,6 @@ use crate::run::Run;
 use crate::setters::setters;
 
 /// Parameters of the normalised cut of a graph of neighbours, not yet checked.
-///
-/// ```
-/// use consilience::base::NeighbourCutParams;
-/// use consilience::{Matrix, Run, Stream};
-///
-/// // A disc inside a ring, which no k-means tells apart.
-/// let point = |i: usize, j: usize| {
-///     let (angle, radius) = (i as f64 * 0.1, if i < 63 { 5.0 } else { 0.5 });
-///     radius * if j == 0 { angle.cos() } else { angle.sin() }
-/// };
-/// let data = Matrix::from_fn(126, 2, point);
-/// let run = Run::new(0);
-/// let cut = NeighbourCutParams::new(2).check()?;
-/// let labels = cut.fit(&data, &run, &mut run.rng(Stream::Member(0)))?.labels;
-/// assert!(labels[..63].iter().all(|&c| c == labels[0]));
-/// assert!(labels[63..].iter().all(|&c| c == 1 - labels[0]));
-/// # Ok::<(), consilience::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NeighbourCutParams {
     k: usize,
@@ -316,6 +298,21 @@ impl Graph {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Which no k-means tells apart.
+    #[test]
+    fn a_disc_inside_a_ring_is_a_cluster() {
+        let point = |i: usize, j: usize| {
+            let (angle, radius) = (i as f64 * 0.1, if i < 63 { 5.0 } else { 0.5 });
+            radius * if j == 0 { angle.cos() } else { angle.sin() }
+        };
+        let run = Run::new(0);
+        let cut = NeighbourCutParams::new(2).check().unwrap();
+        let data = Matrix::from_fn(126, 2, point);
+        let labels = cut.fit(&data, &run, &mut run.rng(Stream::Member(0))).unwrap().labels;
+        assert!(labels[..63].iter().all(|&c| c == labels[0]));
+        assert!(labels[63..].iter().all(|&c| c == 1 - labels[0]));
+    }
 
     /// Rings inside each other, or points that cluster nowhere.
     fn points(n: usize, rings: usize, seed: u64) -> Matrix {

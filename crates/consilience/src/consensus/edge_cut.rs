@@ -6,7 +6,7 @@
 //!
 //! 1. edges with $s_e < t$ are cut;
 //! 2. the graph that is left, weighted ($s_e$ times the weight of the edge), is parted by the map equation, from single vertices on;
-//! 3. from there vertices and parts move so that the graph itself, all edges as they were given, can be told in the fewest nats by its communities
+//! 3. from there vertices and parts move so that the graph itself, all edges without their weights, can be told in the fewest nats by its communities
 //!    (the planted partition with degrees), if it then takes fewer than without communities. `search=map-equation` leaves this out; with `search=none` what the cut leaves connected is the answer;
 //! 4. clusters that the graph does not hold together are taken apart, and parts smaller than `smallest` join the part that they are linked with most:
 //!    every cluster is connected.
@@ -40,7 +40,7 @@
 //!
 //! # Cost
 //!
-//! Time $O(m (r + \log m + t))$ for $m$ edges and $t$ sweeps, memory of up to 60 bytes for an edge.
+//! Where the members' agreement is unclear, step 3 is done whatever the search. Time $O(m (r + \log m + t))$ for $m$ edges and $t$ sweeps, memory of up to 60 bytes for an edge.
 
 mod evidence;
 mod order;
@@ -177,8 +177,8 @@ impl EdgeCut {
         if none {
             let why = match evidence.agreement {
                 Some(agreement) if evidence.line < 1.0 => format!(
-                    "the clusterings agree on the edges no more than on those of a random graph (kappa {agreement:.2}, \
-                     communities have above {:.2})",
+                    "the clusterings agree on the edges no more than they might on those of a random graph (kappa {agreement:.2}, \
+                     at most {:.2} there), and communities do not describe the network more briefly",
                     evidence.line
                 ),
                 _ => "in a network so small, or with so few edges, they cannot be told from chance"
@@ -271,13 +271,8 @@ fn searched(
     let mut found = shortened(&graph(&weight)?, alone.clone(), &alone, run)?;
     let mut fewer = 0.0;
     if search == EdgeSearch::Planted {
-        let counted = (0..edges.len()).filter(|&edge| !share(edge).is_nan());
-        let mean = counted.clone().map(|edge| edges.weight(edge)).sum::<f64>()
-            / counted.count().max(1) as f64;
-        // As many as there are edges, whatever the unit.
-        let weight =
-            |edge: usize| if share(edge).is_nan() { 0.0 } else { edges.weight(edge) / mean };
-        let graph = graph(&weight)?;
+        // Every edge is one: were weights numbers of edges, a heavy one would prove a community of its ends.
+        let graph = graph(&|edge| if share(edge).is_nan() { 0.0 } else { 1.0 })?;
         let told = told_shorter(&graph, found.clone(), price, run)?;
         fewer = saved(&graph, &told);
         // What tells nothing of communities has no say in which they are: the members know more of a small network.

@@ -11,8 +11,8 @@
 //! more nats than the same graph without communities; the last sum tells who is where. So communities are there if $D < 0$, and
 //! one that is taken apart without need costs more than it saves: the map equation splits sparse large ones, modularity merges small ones.
 //!
-//! The search is that of Louvain from a given partition, with $\lambda$ that of the partition before. Who something of who is where
-//! from elsewhere need not be told all of it: the search weighs the last sum by a *price*.
+//! The search is that of Louvain from a given partition, with $\lambda$ that of the partition before. If something is known beforehand of
+//! who is where, telling it takes less: the search weighs the last sum by a *price*.
 
 use std::collections::VecDeque;
 
@@ -24,11 +24,11 @@ use crate::run::Run;
 
 /// A move must save more nats than this.
 const LEAST: f64 = 1e-9;
-/// Rounds of vertices and communities in turn.
+/// Rounds of vertices and communities in turn, at most: from a good start the second or third changes nothing any more.
 const ROUNDS: usize = 10;
-/// How many times as many moves as vertices a sweep may take.
+/// How many times as many moves as vertices a sweep may take: far more than were ever seen, so that it ends whatever rounding does.
 const PATIENCE: usize = 20;
-/// The share of edges within communities is at least this, and at most as far from 1.
+/// The share of edges within communities is at least this, and at most as far from 1: else the first move would be held to be certain.
 const CERTAIN: f64 = 0.01;
 
 /// How many bytes [`told_shorter`] holds beyond its graph of so many vertices.

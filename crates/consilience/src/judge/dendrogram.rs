@@ -13,11 +13,16 @@ use crate::linalg::Matrix;
 ///
 /// # Errors
 ///
-/// If a merge names a node that is not there yet.
+/// If a merge names a node that does not exist yet, or one that has merged already.
 pub fn scipy_linkage(profiles: &Profiles, merges: &[Merge]) -> Result<Matrix> {
-    let unknown = |(i, merge): (usize, &Merge)| merge.a.max(merge.b) as usize >= profiles.len() + i;
-    if let Some(row) = merges.iter().enumerate().position(unknown) {
-        return Err(Error::value("the tree of merges", row, "names a node that there is not"));
+    let mut merged = vec![false; profiles.len() + merges.len()];
+    for (row, merge) in merges.iter().enumerate() {
+        for node in [merge.a as usize, merge.b as usize] {
+            if node >= profiles.len() + row || std::mem::replace(&mut merged[node], true) {
+                let problem = format!("node {node} does not exist, or has merged already");
+                return Err(Error::value("the tree of merges", row, problem));
+            }
+        }
     }
     let n = profiles.n_objects();
     let mut rows = Vec::with_capacity(n.saturating_sub(1));
@@ -63,8 +68,15 @@ mod tests {
         let rows = scipy_linkage(&profiles, &merges).unwrap();
         let expected = [[0.0, 2.0, 0.0, 2.0], [1.0, 4.0, 0.5, 3.0], [3.0, 5.0, 1.0, 4.0]];
         assert_eq!(rows.into_vec(), expected.concat());
-        let early = [Merge { a: 0, b: 3, height: 0.5 }, Merge { a: 1, b: 2, height: 1.0 }];
-        let refusal = scipy_linkage(&profiles, &early).unwrap_err().to_string();
-        assert_eq!(refusal, "the tree of merges, row 0: names a node that there is not");
+        for (wrong, row, node) in [([0, 3, 1, 2], 0, 3), ([0, 1, 1, 2], 1, 1), ([0, 0, 1, 2], 0, 0)]
+        {
+            let [a, b, c, d] = wrong;
+            let merges = [Merge { a, b, height: 0.5 }, Merge { a: c, b: d, height: 1.0 }];
+            let refusal = scipy_linkage(&profiles, &merges).unwrap_err().to_string();
+            let words = format!(
+                "the tree of merges, row {row}: node {node} does not exist, or has merged already"
+            );
+            assert_eq!(refusal, words);
+        }
     }
 }

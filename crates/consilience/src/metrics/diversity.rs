@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn tables_at_once_are_those_of_every_pair() {
         let label = |k: i64| (0..210).map(move |i| Some(i * i % 11 * i % k));
-        let member = |k| HardMember::from_integers(k.to_string(), label(k)).into();
+        let member = |k: i64| HardMember::from_integers(k.to_string(), label(k)).into();
         let profiles = profiles(&Ensemble::new([2, 3, 5, 7].map(member).into()).unwrap());
         let (r, k) = (profiles.n_members(), profiles.n_clusters());
         assert!(k * k <= profiles.len() * r, "{k} clusters, {} profiles", profiles.len());

@@ -326,9 +326,10 @@ mod tests {
                         all += g * h;
                     }));
                 }
-                match found {
-                    Some(found) => prop_assert!((found - sum / all).abs() < 1e-12, "{} {}", found, sum / all),
-                    None => prop_assert_eq!(all, 0.0),
+                if let Some(found) = found {
+                    prop_assert!((found - sum / all).abs() < 1e-12, "{} {}", found, sum / all);
+                } else {
+                    prop_assert_eq!(all, 0.0);
                 }
             }
         }

@@ -79,6 +79,10 @@ fn one_question_has_one_answer() {
         ));
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(
+        threads > cases.len() / 2 && shuffled > cases.len() / 4 && rows > 0 && blocks > 0,
+        "hardly anything was compared"
+    );
 }
 
 /// Tells how far it is: many ensembles take an hour.

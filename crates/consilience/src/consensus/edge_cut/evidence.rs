@@ -4,7 +4,8 @@ use super::ROUNDING;
 use crate::ensemble::{Linked, Profiles};
 use crate::graph::Edges;
 
-/// Who agrees as much as this is believed in networks of any size.
+/// Who agrees as much as this is believed in networks of any size: where few vertices raise the line above it, a description length
+/// has nothing to say either.
 const ALIKE: f64 = 0.8;
 
 /// What the members' agreement says of communities.

@@ -179,6 +179,26 @@ fn a_tree_has_no_communities_whoever_agrees_on_it() {
     assert_eq!(tree.labels(&EdgeCut::new(), None), vec![0; n]);
 }
 
+/// A heavy edge is no community of its ends.
+#[test]
+fn weights_alone_make_no_communities() {
+    let mut rng = Rng::new(4, Stream::Data);
+    let n = 300;
+    let found = |pairs: Vec<[u32; 2]>, rng: &mut Rng| {
+        // Most are light, some a hundred times as heavy.
+        let weights = pairs.iter().map(|_| if rng.below(20) == 0 { 100.0 } else { 1.0 }).collect();
+        let edges = Edges::new(n, pairs.clone(), Some(weights)).unwrap();
+        let mut member = || (0..n).map(|_| Some(rng.below(9) as i64)).collect();
+        let small = Small { n, members: (0..5).map(|_| member()).collect(), pairs };
+        let found = EdgeCut::new().of_graph(&small.profiles(), &edges, &Run::new(0)).unwrap();
+        found.diagnostics.get("communities").cloned()
+    };
+    let random = (0..900).map(|_| [rng.below(n) as u32, rng.below(n) as u32]).collect();
+    assert_eq!(found(random, &mut rng), Some(Value::Text("none".to_owned())));
+    let path = (1..n as u32).map(|v| [v - 1, v]).collect();
+    assert_eq!(found(path, &mut rng), Some(Value::Text("none".to_owned())));
+}
+
 /// Where hardly an edge lies between communities, members that merge or split them do not agree on edges. They still
 /// part the graph better than a random one can be parted.
 #[test]
