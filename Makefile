@@ -1,5 +1,5 @@
 # The two commands to know: `make demo` and `make test`.
-.PHONY: demo test needs lint rust-test python-test harden-test platforms-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden harden-ensembles harden-limits harden-endurance fuzz accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
+.PHONY: demo test needs lint rust-test python-test harden-test platforms-test wheel r-test r-package r-tarball r-check r-docs r-peers examples doc web browser-test bench bench-kernels harden harden-ensembles harden-limits harden-endurance fuzz mutants accuracy labels site site-test site-update reproduce reproduce-quick deny dist release-check clean
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -204,6 +204,12 @@ fuzz:
 
 harden-test: python-test
 	tests/harden/all $(TARGET)/debug/consilience $(PYTHON_VENV)/python 3
+
+## Which changes to the code the unit tests notice: ROOMS of the library, SHARE of their mutants.
+ROOMS ?= metrics
+SHARE ?= 1
+mutants:
+	$(PYTHON) tests/mutants/run.py $(ROOMS) --share $(SHARE) --target $(TARGET)/mutants
 
 ## Ours against the peers that package indexes have: time, memory, quality. BENCH=NAME... for some.
 BENCH ?=
