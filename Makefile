@@ -8,6 +8,9 @@ R ?= R
 # What builds the bindings to R looks at it: told here as R itself tells it, so that nothing is built twice.
 export R_INCLUDE_DIR = $(shell command -v $(R) > /dev/null && $(R) CMD printenv R_INCLUDE_DIR)
 
+# Python loads the native module, it is not linked with it: no library of Python is needed to build (maturin says the same).
+export PYO3_BUILD_EXTENSION_MODULE = 1
+
 ## Builds the program and runs the whole pipeline on data that is inside it.
 demo:
 	@CARGO="$(CARGO)" scripts/needs demo
