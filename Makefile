@@ -145,7 +145,7 @@ browser-test:
 	fi
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	cd tests/browser && CHROMIUM="$$(../../scripts/needs browser)" CONSILIENCE="$(TARGET)/debug/consilience" \
-	    WEB_PAGE="$(TARGET)/web/consilience.html" node --test --test-timeout=900000
+	    WEB_PAGE="$(TARGET)/web/consilience.html" node --test $$(node --test-timeout=1 --version > /dev/null 2>&1 && echo --test-timeout=900000)
 
 # The commands on the pages of the site are run, and must print what the pages say.
 SITE_CHECK = site/build/check.py --program $(TARGET)/debug/consilience --python $(PYTHON_VENV)/python --r-library $(R_HOME_)/library
