@@ -179,14 +179,20 @@ def test_archives_that_claim_more_than_there_is_are_refused_unread(tmp_path, mon
         array = io.BytesIO()
         np.lib.format.write_array_header_1_0(array, {"descr": "<f8", "fortran_order": False, "shape": (10**9,)})
         archive.writestr("labels.npy", array.getvalue())
+        archive.writestr("head.npy", array.getvalue())
     with pytest.raises(ValueError, match="its array labels.npy claims 8000000000 bytes, but has"):
         co.load(tmp_path / "claims.npz")
     # Zeros pack a thousand to one.
-    np.savez_compressed(tmp_path / "bomb.npz", labels=np.zeros(10**7))
+    np.savez_compressed(tmp_path / "bomb.npz", head=np.array("{}"), labels=np.zeros(10**7))
     assert (tmp_path / "bomb.npz").stat().st_size < 10**5
     monkeypatch.setattr("consilience._archive.ceiling", lambda: 10**8)
     with pytest.raises(MemoryError, match="would need 160000[0-9]* bytes of memory, but the ceiling is 100000000"):
         co.load(tmp_path / "bomb.npz")
+    # Another kind of archive is named as such.
+    with zipfile.ZipFile(tmp_path / "other.npz", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(ValueError, match="it holds xl/workbook.xml, and not what"):
+        co.load(tmp_path / "other.npz")
     assert co.load(file).n_clusters_
 
 

